@@ -1,0 +1,1 @@
+"""What the command line does, beyond reading its arguments: one module per command that needs more than a few lines."""

@@ -1,0 +1,1 @@
+"""Figures: pure functions from tables to plotly figures, one module each. No streamlit, torch or file access."""

@@ -1,0 +1,109 @@
+"""What suppressed what, in words made from the folded numbers of two competing features."""
+
+import pandas as pd
+
+from core.figures.claims import UNHARMED, Change, change
+from core.figures.contests import Contest
+
+WORTH_STATING = 0.1  # share of the accuracy above chance
+
+
+def contest_title(contest: Contest, first: pd.DataFrame, chance: float | None) -> str:
+    """The result for the first feature in one sentence; the question where the numbers do not carry a statement.
+
+    Args:
+        contest: The experiment.
+        first: Folded cells of the feature that may be suppressed.
+        chance: Accuracy of guessing it.
+    """
+    question = {
+        "bits": "What is left of the class when bits are added?",
+        "digits": "What is left of the object when digits are laid over it?",
+        "digit_size": "What is left of the fixed digit when the other one grows?",
+        "color_strength": "What does colour jitter do for the class?",
+    }[contest.dial]
+    line = _telling(first)
+    if line is None or chance is None or line.iloc[0]["mean"] - chance <= 0:
+        return question
+    start, end = line.iloc[0], line.iloc[-1]
+    share = (end["mean"] - start["mean"]) / (start["mean"] - chance)
+    if abs(share) < WORTH_STATING:
+        return question
+    if contest.dial == "color_strength":
+        moves = "raises" if share > 0 else "lowers"
+        return f"Colour jitter {moves} class accuracy from {start['mean']:.2f} to {end['mean']:.2f}"
+    if share > 0:
+        return question
+    cause = {
+        "bits": f"{end['x']:g} shared bits cost",
+        "digits": f"{end['x']:,.10g} digit images cost",
+        "digit_size": f"A digit of {end['x']:g} px costs the fixed one",
+    }[contest.dial]
+    lost = min(-share, 1.0)
+    what = "its" if contest.dial == "digit_size" else contest.first_name
+    return f"{cause} {lost:.0%} of {what} recognition"
+
+
+def rival_title(contest: Contest) -> str:
+    """Title of the chart of the second feature."""
+    return {
+        "bits": "What the encoder keeps of the bits",
+        "digits": "What the encoder keeps of the digit",
+        "digit_size": "What the encoder keeps of the growing digit",
+        "color_strength": "What the encoder keeps of the colours",
+    }[contest.dial]
+
+
+def contest_story(contest: Contest, first: pd.DataFrame, second: pd.DataFrame) -> str:
+    """What suppressed what, in two or three sentences; empty where there is nothing to compare.
+
+    Args:
+        contest: The experiment.
+        first: Folded cells of the feature that may be suppressed.
+        second: Folded cells of its rival.
+    """
+    line = _telling(first)
+    if line is None:
+        return ""
+    name = line.iloc[0]["series"]
+    own = change(line.iloc[0], line.iloc[-1], contest.first)
+    said = [
+        f"With {name}, from {line.iloc[0]['x']:,.10g} to {line.iloc[-1]['x']:,.10g} on the dial, the accuracy on the "
+        f"{contest.first_name} goes from {own.text}"
+    ]
+    rival = second[(second["series"] == name) & (second["n"] > 0)].sort_values("x")
+    other = change(rival.iloc[0], rival.iloc[-1], contest.second) if len(rival) > 1 else None
+    if other is not None:
+        said[0] += f", that on the {contest.second_name} from {other.text}"
+    said[0] += f": {_verdict(contest, own, other)}"
+    labels = first[(first["kind"] == "supervised") & (first["n"] > 0)].sort_values("x")
+    if len(labels) > 1:
+        with_labels = change(labels.iloc[0], labels.iloc[-1], contest.first)
+        kept = with_labels.value > -UNHARMED
+        said.append(
+            f"With labels, on the same pictures, it goes from {with_labels.text}"
+            + (f": the {contest.first_name} is still there to be learned." if kept and own.value < 0 else ".")
+        )
+    return " ".join(said)
+
+
+def _telling(cells: pd.DataFrame) -> pd.DataFrame | None:
+    """The contrastive line that changed most between the ends of the dial; None where no line has two values."""
+    learned = cells[(cells["kind"] == "contrastive") & (cells["n"] > 0)]
+    lines = [line.sort_values("x") for _, line in learned.groupby("series", sort=False) if len(line) > 1]
+    return max(lines, key=lambda line: abs(line.iloc[-1]["mean"] - line.iloc[0]["mean"]), default=None)
+
+
+def _verdict(contest: Contest, own: Change, other: Change | None) -> str:
+    """Which feature gave way; careful where the spread does not carry it."""
+    fell, rose = own.value < 0, other is not None and other.value > 0
+    if own.known and not own.clear:
+        return "no difference beyond the spread over seeds."
+    hedge = "" if own.known else " (one seed: not certain)"
+    if fell and rose:
+        return f"the {contest.second_name} gained what the {contest.first_name} lost{hedge}."
+    if fell:
+        return f"the {contest.first_name} gave way{hedge}."
+    if other is not None and other.value < 0:
+        return f"the {contest.first_name} gained what the {contest.second_name} lost{hedge}."
+    return f"the {contest.first_name} did not suffer{hedge}."

@@ -1,0 +1,341 @@
+"""Lines over a dial: what the charts share that draw folded runs against bits, digits or batch sizes."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.dials import places
+from core.figures.metrics import METRICS, field_name, number, with_spread
+from core.figures.theme import OBJECTIVE_COLORS, OKABE_ITO, Theme, end_label, rgba, spread_labels, temperature_colors
+from core.training.spec import USES_TAU
+
+Spread = Literal["sd", "range", "seeds"]
+SPREAD_NAMES: dict[Spread, str] = {"sd": "mean ± sd", "range": "mean, lowest to highest", "seeds": "every seed"}
+SPREAD_CHOICES: dict[Spread, str] = {"sd": "± sd", "range": "range", "seeds": "each"}  # in selectors
+
+COMPACT_HEIGHT = 190  # px, thumbnails
+LIVE_OPACITY = 0.5
+LABEL_WIDTH = 6.6  # px a character beyond the last point
+LABEL_GAP, COMPACT_GAP = 0.055, 0.11  # least distance of end labels, share of the y range
+TICK_GAP, COMPACT_TICK_GAP = 0.03, 0.11  # least distance of tick labels, share of the x range
+
+
+class Progress(NamedTuple):
+    """How far a study is."""
+
+    done: int
+    total: int
+
+    @property
+    def live(self) -> bool:
+        """Whether runs are still missing."""
+        return self.done < self.total
+
+
+class Label(NamedTuple):
+    """A name at the right end of a line."""
+
+    y: float
+    text: str
+    color: str
+
+
+def series_colors(cells: pd.DataFrame) -> dict[str, str]:
+    """One colour per line: the temperature's, unless objectives are compared at one temperature; others by objective.
+
+    Lines that would share a colour, such as two greyscale probabilities at one temperature, take the next free one each.
+    """
+    lines = cells.drop_duplicates("series")
+    tempered = lines[lines["objective"].isin(USES_TAU)]
+    ramp = temperature_colors(sorted(tempered["tau"].unique()))
+    by_tau = len(ramp) > 1 or tempered["objective"].nunique() <= 1
+    wanted = {
+        line.series: ramp[line.tau] if by_tau and line.objective in USES_TAU else OBJECTIVE_COLORS[line.objective]
+        for line in lines.itertuples()
+    }
+    free = [color for color in OKABE_ITO if color not in wanted.values()]
+    colors: dict[str, str] = {}
+    for name, color in wanted.items():
+        colors[name] = free.pop(0) if color in colors.values() and free else color
+    return colors
+
+
+def add_lines(
+    fig: go.Figure,
+    cells: pd.DataFrame,
+    theme: Theme,
+    metric: str,
+    dial: str,
+    *,
+    spread: Spread = "sd",
+    progress: Progress | None = None,
+    selected: str | None = None,
+    compact: bool = False,
+) -> list[Label]:
+    """Add one line per series with its band, and crosses where every run diverged.
+
+    Args:
+        fig: Figure to add to.
+        cells: From `series.fold_seeds`.
+        theme: Colours.
+        metric: RunResult field that the cells hold.
+        dial: RunSpec field on the x axis.
+        spread: Band of one standard deviation, from lowest to highest, or every run as a small point.
+        progress: Runs done and planned; an unfinished study is half opaque and dotted.
+        selected: A run id; its point is drawn as selected.
+        compact: Smaller marks.
+
+    Returns:
+        The end labels of the lines. Each point's `customdata` is the run id of its first seed, or of the run itself.
+    """
+    live = progress is not None and progress.live
+    colors = series_colors(cells)
+    picked = _cell_of(cells, selected)
+    labels = []
+    for name, line in cells[cells["n"] > 0].groupby("series", sort=False):
+        color = colors[name]
+        if spread == "seeds":
+            _add_seeds(fig, line, color, metric, dial)
+        else:
+            _add_band(fig, line, color, spread, dial)
+        fig.add_scatter(
+            x=places(dial, line["x"]),
+            y=line["mean"].to_numpy(np.float32),
+            mode="lines+markers",
+            name=name,
+            opacity=LIVE_OPACITY if live else 1.0,
+            line=dict(color=color, width=2.5 if line["kind"].iloc[0] == "contrastive" else 2, dash="dot" if live else "solid"),
+            marker=dict(color=color, size=5 if compact or spread == "seeds" else 9, line=dict(color=theme.paper, width=1)),
+            selected=dict(marker=dict(color=theme.outline, size=14, opacity=1)),
+            unselected=dict(marker=dict(opacity=0.4)),
+            selectedpoints=_chosen(line, picked) if picked else None,
+            customdata=line["run_id"].to_numpy(),
+            hovertext=[_hover(cell, metric, dial) for cell in line.itertuples()],
+            hovertemplate="%{hovertext}<extra></extra>",
+            showlegend=False,
+        )
+        labels.append(Label(float(line["mean"].iloc[-1]), name, color))
+    _add_crosses(fig, cells[(cells["n"] == 0) & (cells["diverged"] > 0)], theme, dial)
+    return labels
+
+
+def band(fig: go.Figure, x: Sequence, low: Sequence[float], high: Sequence[float], color: str, **place: int) -> None:
+    """Shade what lies between two lines.
+
+    Args:
+        fig: Figure to add to.
+        x: Places [k], numbers or categories.
+        low: Lower line [k].
+        high: Upper line [k].
+        color: Of the line that the band belongs to.
+        place: row and col of a subplot.
+    """
+    around = [*x, *reversed(list(x))]
+    fig.add_scatter(
+        x=around if isinstance(around[0], str) else np.asarray(around, np.float32),
+        y=np.concatenate([high, np.asarray(low)[::-1]]).astype(np.float32),
+        mode="lines",
+        line=dict(width=0),
+        fill="toself",
+        fillcolor=rgba(color, 0.16),
+        hoverinfo="skip",
+        showlegend=False,
+        **place,
+    )
+
+
+def add_means(
+    fig: go.Figure,
+    cells: pd.DataFrame,
+    x: Sequence,
+    names: Sequence[str],
+    metric: str,
+    color: str,
+    theme: Theme,
+    *,
+    dots: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    **place: int,
+) -> None:
+    """Add one line of means with a band of one standard deviation, for charts of a single line in a panel.
+
+    Args:
+        fig: Figure to add to.
+        cells: From `series.fold_seeds`, each with at least one run, in the order of x.
+        x: Where they are drawn, numbers or categories.
+        names: What each point is called on hover.
+        metric: RunResult field that the cells hold.
+        color: Of the line.
+        theme: Colours.
+        dots: Colours of the points; None for the line's.
+        progress: Runs done and planned; an unfinished study is half opaque and dotted.
+        place: row and col of a subplot.
+    """
+    live = progress is not None and progress.live
+    known = np.flatnonzero(cells["n"] > 1)
+    if len(known) > 1:
+        mean, sd = cells["mean"].to_numpy()[known], cells["sd"].to_numpy()[known]
+        band(fig, [x[at] for at in known], mean - sd, mean + sd, color, **place)
+    hover = [
+        f"<b>{name}</b><br>{METRICS[metric].name} {with_spread(cell.mean, metric, cell.sd)} "
+        f"({cell.n} seed{'s' if cell.n != 1 else ''})<br>run {cell.run_id}"
+        for name, cell in zip(names, cells.itertuples(), strict=True)
+    ]
+    fig.add_scatter(
+        x=x,
+        y=cells["mean"].to_numpy(np.float32),
+        mode="lines+markers",
+        opacity=LIVE_OPACITY if live else 1,
+        line=dict(color=color, width=2.5, dash="dot" if live else "solid"),
+        marker=dict(color=color if dots is None else dots, size=9, line=dict(color=theme.paper, width=1)),
+        customdata=cells["run_id"].to_numpy(),
+        hovertext=hover,
+        hovertemplate="%{hovertext}<extra></extra>",
+        showlegend=False,
+        **place,
+    )
+
+
+def add_published(fig: go.Figure, published: pd.DataFrame, metric: str, dial: str) -> None:
+    """Numbers of others: hollow diamonds on dashed lines, in the colour of their temperature."""
+    ramp = temperature_colors(sorted(published["tau"].unique()))
+    for (label, tau), line in published.sort_values(dial).groupby(["label", "tau"], sort=True):
+        fig.add_scatter(
+            x=places(dial, line[dial]),
+            y=line["value"].to_numpy(np.float32),
+            mode="lines+markers",
+            line=dict(color=ramp[tau], width=1.5, dash="dash"),
+            marker=dict(color=ramp[tau], size=10, symbol="diamond-open", line=dict(width=1.5)),
+            hovertext=[
+                f"<b>{label}</b>, tau {tau:g}, {x:g} {field_name(dial)}<br>{METRICS[metric].name} {value:.4g} (published)"
+                for x, value in zip(line[dial], line["value"], strict=True)
+            ],
+            hovertemplate="%{hovertext}<extra></extra>",
+            showlegend=False,
+        )
+
+
+def dial_axis(fig: go.Figure, tested: Sequence[float], title: str, compact: bool = False, dial: str = "") -> None:
+    """The x axis: tested values as ticks, thinned where their labels would touch; first and last stay."""
+    values = sorted(set(map(float, tested)))
+    at = places(dial, values).tolist()
+    low, high = (at[0], at[-1]) if at else (0.0, 1.0)
+    pad = (high - low) * 0.025 or 0.5
+    gap = (high - low) * (COMPACT_TICK_GAP if compact else TICK_GAP)
+    ticks: list[tuple[float, float]] = []  # place and value
+    for place, value in zip(at, values, strict=True):
+        if not ticks or place - ticks[-1][0] >= gap:
+            ticks.append((place, value))
+    if ticks:
+        ticks[-1] = (at[-1], values[-1])
+    fig.update_xaxes(
+        title_text="" if compact else title,
+        tickmode="array",
+        tickangle=0,
+        tickvals=[place for place, _ in ticks],
+        ticktext=[f"{value:,.10g}" for _, value in ticks],
+        range=[low - pad, high + pad],
+        ticks="outside",
+        ticklen=4,
+    )
+
+
+def end_labels(fig: go.Figure, labels: Sequence[Label], x: float, compact: bool = False) -> None:
+    """Names beyond the last value, moved apart, and room for them. Call after the y range is set."""
+    if not labels:
+        return
+    low, high = fig.layout.yaxis.range
+    gap = (high - low) * (COMPACT_GAP if compact else LABEL_GAP)
+    heights = spread_labels([label.y for label in labels], gap, low + gap / 3, high)
+    for label, y in zip(labels, heights, strict=True):
+        end_label(fig, x, y, label.text, label.color)
+    longest = max(len(label.text) for label in labels)
+    fig.update_layout(margin_r=min(22 + LABEL_WIDTH * longest, 190))
+
+
+def notes(cells: pd.DataFrame, text: str, progress: Progress | None, published: pd.DataFrame | None = None) -> str:
+    """The subtitle: settings, then what is unfinished or went wrong, then whose numbers the diamonds are."""
+    parts = [text] if text else []
+    if progress is not None and progress.live:
+        parts.append(f"{progress.done} of {progress.total} runs")
+    parts += [f"{cells[kind].sum()} {kind}" for kind in ("diverged", "failed") if cells[kind].sum()]
+    if published is not None and not published.empty:
+        parts.append("◇ " + ", ".join(dict.fromkeys(published["label"])))
+    return " · ".join(parts)
+
+
+def finite(fig: go.Figure) -> np.ndarray:
+    """All finite y values of the figure's traces."""
+    values = np.concatenate([np.zeros(0), *(np.asarray(trace.y, dtype=float) for trace in fig.data if trace.y is not None)])
+    return values[np.isfinite(values)]
+
+
+def _hover(cell, metric: str, dial: str) -> str:
+    seeds = f"{cell.n} seed{'s' if cell.n != 1 else ''}" + (f" of {cell.total}" if cell.n < cell.total else "")
+    wrong = "".join(f"<br>{count} {kind}" for count, kind in ((cell.diverged, "diverged"), (cell.failed, "failed")) if count)
+    return f"{_point(cell, with_spread(cell.mean, metric, cell.sd), metric, dial)} ({seeds}){wrong}<br>run {cell.run_id}"
+
+
+def _point(cell, value: str, metric: str, dial: str) -> str:
+    """Which point, and its value: the first two lines of its hover text."""
+    return f"<b>{cell.series}</b>, {cell.x:g} {field_name(dial)}<br>{METRICS[metric].name} {value}"
+
+
+def _add_band(fig: go.Figure, line: pd.DataFrame, color: str, spread: Spread, dial: str) -> None:
+    """A band over the points that have at least two seeds."""
+    known = line[line["n"] > 1]
+    if len(known) < 2:
+        return
+    low, high = (known["mean"] - known["sd"], known["mean"] + known["sd"]) if spread == "sd" else (known["low"], known["high"])
+    band(fig, places(dial, known["x"]), low, high, color)
+
+
+def _add_seeds(fig: go.Figure, line: pd.DataFrame, color: str, metric: str, dial: str) -> None:
+    """Every run as a small ring."""
+    points = [
+        (cell, value, run_id)
+        for cell in line.itertuples()
+        for value, run_id in zip(cell.values, cell.run_ids, strict=False)  # ids of runs without a value come last
+    ]
+    fig.add_scatter(
+        x=places(dial, (cell.x for cell, _, _ in points)),
+        y=np.asarray([value for _, value, _ in points], np.float32),
+        mode="markers",
+        marker=dict(color=color, size=7, symbol="circle-open", line=dict(width=1.5)),
+        customdata=np.asarray([run_id for _, _, run_id in points]),
+        hovertext=[f"{_point(cell, number(value, metric), metric, dial)}<br>run {run_id}" for cell, value, run_id in points],
+        hovertemplate="%{hovertext}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _add_crosses(fig: go.Figure, cells: pd.DataFrame, theme: Theme, dial: str) -> None:
+    """Cells in which every run diverged: a cross on the x axis, clickable like a point."""
+    if cells.empty:
+        return
+    fig.add_scatter(
+        x=places(dial, cells["x"]),
+        y=np.zeros(len(cells), np.float32),
+        mode="markers",
+        cliponaxis=False,
+        marker=dict(symbol="x-thin", size=11, line=dict(color=theme.muted, width=2)),
+        customdata=cells["run_id"].to_numpy(),
+        hovertext=[
+            f"<b>{cell.series}</b>, {cell.x:g}<br>{cell.diverged} of {cell.total} diverged<br>run {cell.run_id}"
+            for cell in cells.itertuples()
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _cell_of(cells: pd.DataFrame, run_id: str | None) -> tuple[str, float] | None:
+    """Line and dial value of a run; None if it is not among the cells."""
+    return next(((cell.series, cell.x) for cell in cells.itertuples() if run_id in cell.run_ids), None) if run_id else None
+
+
+def _chosen(line: pd.DataFrame, picked: tuple[str, float]) -> list[int]:
+    return [place for place, cell in enumerate(line.itertuples()) if (cell.series, cell.x) == picked]

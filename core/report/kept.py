@@ -1,0 +1,53 @@
+"""Figures kept as they stood on a page, for reports: one file each, named after what it holds."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.io import to_json
+
+from core.figures.theme import THEMES, Theme
+from core.report.recolor import recolored
+from core.studies.files import FORMAT_VERSION, read_json, write_json
+
+FOLDER = "kept"  # beside the reports
+LENGTH = 12  # hexadecimal digits of a name
+
+
+def keep(fig: go.Figure, folder: Path, *, alt: str, provenance: str, theme: Theme, title: str = "") -> str:
+    """Write a figure beside the reports.
+
+    Args:
+        fig: As it was drawn.
+        folder: Of the reports.
+        alt: Text alternative.
+        provenance: How its numbers were made.
+        theme: That it was drawn in.
+        title: For figures without one.
+
+    Returns:
+        Its name; the same figure has the same name.
+
+    Raises:
+        OSError: If the folder cannot be written.
+    """
+    figure = json.loads(to_json(fig, engine="orjson"))
+    figure.pop("frames", None)
+    content = {"figure": figure, "alt": alt, "provenance": provenance, "theme": theme.name, "title": title}
+    name = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:LENGTH]
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    write_json(folder / FOLDER / f"{name}.json", content)
+    return name
+
+
+def read(name: str, folder: Path, theme: Theme) -> tuple[go.Figure, dict[str, Any]] | None:
+    """A kept figure in the colours of a theme, and what was written with it; None if it is missing or broken."""
+    if len(name) != LENGTH or not set(name) <= set("0123456789abcdef"):
+        return None
+    content = read_json(folder / FOLDER / f"{name}.json")
+    if content is None or content.get("format_version") != FORMAT_VERSION or content.get("theme") not in THEMES:
+        return None
+    figure = recolored(content["figure"], THEMES[content["theme"]], theme)
+    return go.Figure(figure, skip_invalid=True), content

@@ -1,0 +1,1 @@
+"""The guided tour: eight pictures, each with one question."""

@@ -1,0 +1,116 @@
+"""Claims: what decides, on hand-made cells; stories and titles made from the same numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.figures.claims import change, claims
+from core.figures.contest_story import contest_story, contest_title
+from core.figures.contests import CONTESTS, chances
+
+
+def cells(*lines: tuple, seeds: int = 2) -> pd.DataFrame:
+    """Folded cells from lines (series, kind, tau, {x: (mean, sd)})."""
+    rows = [
+        {"series": name, "kind": kind, "place": place, "objective": "nt_xent" if kind == "contrastive" else kind, "tau": tau,
+         "x": x, "mean": mean, "sd": sd if seeds > 1 else np.nan, "low": mean - sd, "high": mean + sd, "n": seeds, "total": seeds,
+         "diverged": 0, "failed": 0, "run_ids": ("a" * 12,), "values": (mean,), "run_id": f"{place}{x:g}"}
+        for place, (name, kind, tau, points) in enumerate(lines)
+        for x, (mean, sd) in points.items()
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+LOW = ("tau 0.05", "contrastive", 0.05, {0: (0.52, 0.01), 256: (0.40, 0.01), 4000: (0.33, 0.01)})
+HIGH = ("tau 0.2", "contrastive", 0.2, {0: (0.50, 0.01), 256: (0.34, 0.01), 4000: (0.26, 0.01)})
+LABELS = ("Supervised", "supervised", 0.1, {0: (0.60, 0.01), 4000: (0.58, 0.01)})
+DIGIT = ("tau 0.05", "contrastive", 0.05, {256: (0.6, 0.02), 4000: (0.8, 0.02)})
+DIGIT_HIGH = ("tau 0.2", "contrastive", 0.2, {256: (0.7, 0.02), 4000: (0.9, 0.02)})
+
+
+def status(found) -> dict[str, str]:
+    return {claim.text: claim.status for claim in found}
+
+
+def test_claims_that_the_numbers_carry_hold():
+    found = claims("digits", cells(LOW, HIGH, LABELS), cells(DIGIT, DIGIT_HIGH), 0.1)
+    assert set(status(found).values()) == {"holds"} and len(found) == 4
+    assert found[0].said == (
+        "linear probe, low end to high end: tau 0.05 0.520 ± 0.010 to 0.330 ± 0.010; tau 0.2 0.500 ± 0.010 to 0.260 ± 0.010"
+    )
+    # By hand: gains 0.06 and 0.07, spread sqrt(4 * 0.01**2) / 2.
+    assert found[-1].said == "linear probe, tau 0.05 less tau 0.2, mean over 2 values of the dial: +0.065 ± 0.010"
+
+
+def test_a_difference_within_the_spread_does_not_hold():
+    noisy = ("tau 0.05", "contrastive", 0.05, {0: (0.52, 0.05), 4000: (0.45, 0.05)})
+    found = claims("digits", cells(noisy, LABELS), cells(DIGIT), 0.1)
+    assert found[0].status == "does not hold"
+    assert found[-1].status == "open" and found[-1].said == "the study has one temperature only"
+
+
+def test_one_seed_gives_no_verdict():
+    found = claims("digits", cells(LOW, HIGH, LABELS, seeds=1), cells(DIGIT, seeds=1), 0.1)
+    assert set(status(found).values()) == {"open"}
+    assert found[0].said.endswith("(one seed at an end: no spread, no verdict)")
+
+
+def test_labels_that_suffer_refute_the_claim():
+    hurt = ("Supervised", "supervised", 0.1, {0: (0.60, 0.01), 4000: (0.50, 0.01)})
+    found = claims("digits", cells(LOW, hurt), cells(DIGIT), 0.1)
+    assert status(found)["Training with labels is hardly affected"] == "does not hold"
+
+
+def test_bits_need_half_of_what_was_learned_and_compare_reconstruction():
+    clean = ("tau 0.1", "contrastive", 0.1, {0: (0.9, 0.01), 20: (0.7, 0.01)})
+    kept = ("Autoencoder", "autoencoder", 0.1, {0: (0.8, 0.01), 20: (0.78, 0.01)})
+    found = status(claims("bits", cells(clean, kept), cells(), 0.1))
+    assert found["A few added bits quickly destroy what is learned of the class"] == "does not hold"  # a quarter is gone
+    assert found["Reconstruction suffers little"] == "holds"
+    assert status(claims("bits", cells(clean), cells(), 0.1))["Reconstruction suffers little"] == "open"
+
+
+def test_sizes_and_colours_have_their_own_claims():
+    small = ("tau 0.1", "contrastive", 0.1, {11: (0.8, 0.01), 46: (0.3, 0.01)})
+    large = ("tau 0.1", "contrastive", 0.1, {11: (0.8, 0.01), 46: (0.93, 0.01)})
+    assert [claim.status for claim in claims("digit_size", cells(small), cells(large), 0.1)][:2] == ["holds", "holds"]
+    better = ("tau 0.1", "contrastive", 0.1, {0.0: (0.4, 0.01), 1.0: (0.5, 0.01)})
+    colors = ("tau 0.1", "contrastive", 0.1, {0.0: (0.7, 0.01), 1.0: (0.71, 0.01)})
+    found = claims("color_strength", cells(better), cells(colors), 0.1)
+    assert [claim.status for claim in found] == ["holds", "does not hold", "open"]
+
+
+def test_no_contrastive_run_no_claims():
+    assert claims("digits", cells(LABELS), cells(LABELS), 0.1) == []
+
+
+def test_change_adds_variances():
+    line = cells(("a", "contrastive", 0.1, {0: (0.5, 0.03), 1: (0.4, 0.04)}))
+    moved = change(line.iloc[0], line.iloc[1], "linear_accuracy")
+    assert moved.value == pytest.approx(-0.1) and moved.spread == pytest.approx(0.05) and not moved.clear
+
+
+def test_title_and_story_say_what_gave_way():
+    contest = CONTESTS["digits"]
+    first, second = cells(LOW, HIGH, LABELS), cells(DIGIT, DIGIT_HIGH)
+    assert contest_title(contest, first, 0.1) == "4,000 digit images cost 60% of object recognition"
+    told = contest_story(contest, first, second)
+    assert "With tau 0.2, from 0 to 4,000 on the dial, the accuracy on the object goes from 0.500 ± 0.010 to 0.260" in told
+    assert "the digit gained what the object lost." in told and "the object is still there to be learned" in told
+
+
+def test_nothing_is_claimed_from_one_value():
+    contest = CONTESTS["digits"]
+    lonely = cells(("tau 0.1", "contrastive", 0.1, {16: (0.4, 0.01)}))
+    assert contest_title(contest, lonely, 0.1) == "What is left of the object when digits are laid over it?"
+    assert contest_story(contest, lonely, lonely) == ""
+    uncertain = contest_story(contest, cells(LOW, seeds=1), cells(DIGIT, seeds=1))
+    assert "(one seed: not certain)" in uncertain
+
+
+def test_chances_come_from_the_runs():
+    runs = pd.DataFrame({"classes": [20, 20], "color_chance": [0.2, 0.3]})
+    assert chances(CONTESTS["digits"], runs) == (0.05, 0.1)
+    assert chances(CONTESTS["digit_size"], runs) == (0.1, 0.1)
+    assert chances(CONTESTS["color_strength"], runs) == (0.05, 0.25)
+    assert chances(CONTESTS["color_strength"], runs.iloc[:0]) == (None, None)

@@ -1,0 +1,101 @@
+"""The moving figure: frames, buttons, the title made from the end, and the globe."""
+
+import numpy as np
+import pytest
+
+from core.figures.globe import from_eye, graticule
+from core.figures.loss_flow import SCALE, Part, loss_flow, takeaway
+from core.figures.theme import LIGHT
+from core.losses.trajectory import Identity, Reference, Trajectory
+
+IDENTITY = Identity(1.0, 1.0, 0.5, 1.0)
+
+
+def made_up(dim: int = 2, points: int = 20, frames: int = 30, on_sphere: bool = True) -> Trajectory:
+    random = np.random.default_rng(0)
+    positions = random.standard_normal((frames + 1, points, dim)).astype(np.float32)
+    if on_sphere:
+        positions /= np.linalg.norm(positions, axis=2, keepdims=True)
+    fall = np.linspace(1, 0, frames + 1)
+    return Trajectory(positions, fall, fall, 2 + fall, frames, False, IDENTITY if on_sphere else None)
+
+
+def parts(flow: Trajectory) -> list[Part]:
+    return [
+        Part("total", "Loss", flow.total),
+        Part("alignment", "Alignment", flow.alignment),
+        Part("distribution", "Push", flow.distribution, 2.0, "even"),
+    ]
+
+
+@pytest.mark.parametrize(("dim", "on_sphere"), [(2, True), (3, True), (2, False)])
+def test_every_position_is_a_frame_that_moves_points_and_dots(dim, on_sphere):
+    flow = made_up(dim, on_sphere=on_sphere)
+    figure = loss_flow(flow, parts(flow), LIGHT)
+    assert len(figure.frames) == 31 and [frame.name for frame in figure.frames[:3]] == ["0", "1", "2"]
+    last = figure.frames[-1]
+    assert list(last.traces) == [0, 1, 5, 6, 7] and len(last.data) == 5
+    assert last.data[0].x.dtype == np.int16 and len(last.data[0].x) == 10
+    expected = from_eye(flow.positions[-1])[:10, :2] if dim == 3 else flow.positions[-1][:10]
+    assert np.stack([last.data[0].x, last.data[0].y], 1) / SCALE == pytest.approx(expected, abs=1e-4)
+    assert (last.data[2].x, last.data[2].y) == ((30,), (flow.total[-1],))
+
+
+def test_second_views_lie_on_the_inner_ring():
+    flow = made_up()
+    figure = loss_flow(flow, parts(flow), LIGHT)
+    assert np.hypot(figure.data[0].x, figure.data[0].y) == pytest.approx(np.full(10, SCALE), rel=1e-3)
+    assert np.hypot(figure.data[1].x, figure.data[1].y) == pytest.approx(np.full(10, 0.92 * SCALE), rel=1e-3)
+    assert list(figure.data[0].marker.color) == list(figure.data[1].marker.color)
+
+
+def test_nothing_moves_before_play_and_no_frame_redraws():
+    flow = made_up()
+    figure = loss_flow(flow, parts(flow), LIGHT)
+    labels = [button.label for button in figure.layout.updatemenus[0].buttons]
+    assert labels == ["▶ Play", "❚❚ Pause", "◀ Step", "Step ▶", "↺ Restart"]
+    options = figure.to_plotly_json()["layout"]["updatemenus"][0]["buttons"]
+    for button in options:
+        frames = button["args"][1]["frame"]
+        for frame in frames if isinstance(frames, list | tuple) else [frames]:
+            assert frame["redraw"] is False
+    assert options[0]["args"][1]["frame"]["duration"] == pytest.approx(1000 / 30)
+    assert options[2]["args"][1]["direction"] == "reverse"
+    assert len(figure.layout.sliders[0].steps) == 7
+
+
+def test_the_page_gets_two_hundred_points_under_its_budget():
+    flow = made_up(points=200, frames=150)
+    assert len(loss_flow(flow, parts(flow), LIGHT).to_json()) < 300_000
+
+
+def test_the_back_of_the_globe_is_drawn_smaller():
+    flow = made_up(3)
+    sizes = np.array(loss_flow(flow, parts(flow), LIGHT).frames[4].data[0].marker.size)
+    depth = from_eye(flow.positions[4])[:10, 2]
+    assert (np.argsort(sizes, kind="stable") == np.argsort(np.rint(7 + 4 * depth), kind="stable")).all()
+
+
+def test_the_eye_turns_and_keeps_lengths():
+    points = np.random.default_rng(0).standard_normal((50, 3))
+    seen = from_eye(points)
+    assert np.linalg.norm(seen, axis=1) == pytest.approx(np.linalg.norm(points, axis=1), rel=1e-5)
+    a, e = np.radians(35), np.radians(25)
+    assert from_eye([np.cos(a) * np.cos(e), np.sin(a) * np.cos(e), np.sin(e)]) == pytest.approx([0, 0, 1], abs=1e-6)
+    assert graticule().count("M") >= 11 and len(graticule()) < 12_000
+
+
+@pytest.mark.parametrize(
+    ("alignment", "distribution", "reference", "push", "said"),
+    [
+        ([1, 0], [3, 2.0001], Reference(0, 2.0, True), True, "Views meet and images spread evenly, 0.0001 from the closed form"),
+        ([1, 0], [3, 2.5], Reference(0, 2.0, True), True, "Views meet; images are not even, the push ends 0.5 above its optimum"),
+        ([1, 0.5], [3, 1.5], Reference(0, 2.0, True), True, "Views stay apart; the push ends 0.5 below that of even pairs"),
+        ([1, 0], [3, 2.5], None, True, "Views meet; the distribution term falls from 3 to 2.5"),
+        ([1, 0], [3, 3.1], Reference(0, 2.0, True), False, "Views meet; nothing spreads the images"),
+    ],
+)
+def test_the_title_follows_the_numbers(alignment, distribution, reference, push, said):
+    ends = (np.array(part, dtype=float) for part in (alignment, alignment, distribution))
+    flow = Trajectory(np.zeros((2, 4, 2), np.float32), *ends, 1, False, None)
+    assert takeaway(flow, reference, push) == said

@@ -1,0 +1,89 @@
+"""Priors and heads: the verdict, the dots, the distribution reached, unfinished and empty studies."""
+
+import json
+
+import pytest
+
+from core.studies.study import StudySpec
+from tests.map_runs import fill_heads
+from tests.pages.visit import charts, texts
+
+PAGE = "pages/experiments/priors_heads.py"
+TEXT = """
+name = "priors-heads-mnist-5k"
+title = "Priors and heads"
+seeds = [0, 1, 2]
+[base]
+head_dim = 16
+[[block]]
+label = "NT-Xent"
+objective = "nt_xent"
+tau = 0.2
+[block.grid]
+head_layers = [1, 4]
+epochs = [5, 20]
+[[block]]
+label = "SWD, normal"
+objective = "swd_normal"
+[block.grid]
+head_layers = [1, 4]
+epochs = [5, 20]
+lam = [10.0, 20.0]
+"""
+
+
+@pytest.fixture
+def small() -> StudySpec:
+    return StudySpec.from_text(TEXT)
+
+
+def titles(app) -> list[str]:
+    return [json.loads(spec)["layout"]["title"].get("text", "") for spec in charts(app)]
+
+
+def test_the_verdict_stands_above_the_dots(small, stores, open_page):
+    fill_heads(stores.results, small)
+    app = open_page(PAGE, study="results/priors-heads-mnist-5k")
+    said = texts(app)
+    assert "After 5 epochs the gap between the best and the worst loss goes from" in said
+    assert "After 20 epochs" in said and "The claim holds here" in said
+    assert "A deeper head makes the losses equal" in titles(app)[0] and "SWD at lambda 10" in titles(app)[0]
+    assert len(charts(app)) == 3
+
+
+def test_the_weight_of_the_swd_losses_is_chosen(small, stores, open_page):
+    fill_heads(stores.results, small)
+    app = open_page(PAGE, study="results/priors-heads-mnist-5k", pri_lam="20")
+    assert app.get_by_key("pri_lam").value == 20.0 and "SWD at lambda 20" in titles(app)[0]
+
+
+def test_the_distribution_reached_is_drawn_for_each_depth(small, stores, open_page):
+    fill_heads(stores.results, small)
+    app = open_page(PAGE, study="results/priors-heads-mnist-5k", pri_loss="SWD, normal")
+    names = {trace.get("name") for trace in json.loads(charts(app)[1])["data"]}
+    assert {"1 layer", "4 layers", "the prior"} <= names
+    rows = app.table[0].value
+    assert list(rows["Head"]) == ["1 layer", "4 layers", "a fresh sample of the normal prior"]
+    shallow, deep, perfect = (float(text.split()[0]) for text in rows["Distance of a coordinate"])
+    assert shallow > deep and perfect < shallow
+
+
+def test_a_clicked_run_chooses_its_loss(small, stores, open_page):
+    ended = fill_heads(stores.results, small)
+    run = next(run for run in ended if run.objective == "swd_normal" and run.lam == 10)
+    app = open_page(PAGE, study="results/priors-heads-mnist-5k", run=run.run_id)
+    assert app.selectbox(key="pri_loss").value == "SWD, normal"
+    rings = [trace for trace in json.loads(charts(app)[0])["data"] if trace.get("marker", {}).get("symbol") == "circle-open"]
+    assert len(rings) == 1
+
+
+def test_one_depth_cannot_be_judged(small, stores, open_page):
+    fill_heads(stores.results, small, runs=1)
+    app = open_page(PAGE, study="results/priors-heads-mnist-5k")
+    assert "The claim cannot be judged yet" in texts(app)
+
+
+def test_a_study_that_nobody_has_run_offers_to_run_it(stores, open_page):
+    app = open_page(PAGE)
+    assert "Nothing was run yet" in texts(app) and not charts(app)
+    assert app.button(key="pri_run").label == "Run this study"

@@ -1,0 +1,126 @@
+"""Runs: filter, choice of epoch, comparison from the address, deletion with undo, a selection that new runs leave alone."""
+
+import json
+import time
+
+import pytest
+
+from core.studies import Store
+from tests import fixtures
+from tests.pages.visit import RUNS, charts, texts
+
+STUDY = "runs/randbit-quick"
+
+
+@pytest.fixture
+def ids(filled) -> list[str]:
+    return Store(filled.runs).table("randbit-quick")["run_id"].tolist()
+
+
+def table(app):
+    return app.dataframe[0].value
+
+
+def test_all_runs_with_their_differing_settings_first(filled, open_page):
+    app = open_page(RUNS)
+    assert len(table(app)) == 150
+    assert table(app).columns[:5].tolist() == ["status", "label", "bits", "tau", "seed"]
+    assert "150 runs" in texts(app)
+
+
+def test_filter_and_its_mistakes(filled, open_page):
+    app = open_page(RUNS, runs_filter="tau=0.1 bits>=10 xent")
+    assert len(table(app)) == 12  # 10, 12, 15, 20 bits by 3 seeds
+    assert "12 of 150 runs" in texts(app)
+    app.text_input(key="runs_filter").set_value("bitz=3").run()
+    assert app.error[0].value == "filter: there is no column 'bitz'; did you mean bits?"
+    assert len(table(app)) == 150
+
+
+def columns(app) -> dict:
+    return json.loads(app.dataframe[0].proto.columns)
+
+
+def test_best_epoch_is_named_in_the_title_and_differs_from_the_last(filled, open_page):
+    last = open_page(RUNS, study=STUDY)
+    assert columns(last)["loss"]["label"] == "loss, last epoch"
+    best = open_page(RUNS, study=STUDY, runs_pick="best epoch")
+    assert columns(best)["loss"]["label"] == "loss, best epoch"
+
+
+def test_selected_runs_are_compared_side_by_side(ids, open_page):
+    app = open_page(RUNS, study=STUDY, compare=f"{ids[0]},{ids[1]}")
+    assert "2 selected" in texts(app) and len(charts(app)) == 1
+    assert app.dataframe[1].value.index[0] == "bits"
+    assert {trace["name"] for trace in json.loads(charts(app)[0])["data"]} == {"0 bits", "15 bits"}
+
+
+def test_unknown_ids_are_named_and_dropped(ids, open_page):
+    app = open_page(RUNS, study=STUDY, compare=f"{ids[0]},000000000000")
+    assert "runs that this study does not have: 000000000000" in texts(app)
+    assert "1 selected" in texts(app)
+
+
+def test_a_filter_hides_selected_runs_and_says_so(ids, open_page):
+    app = open_page(RUNS, study=STUDY, compare=ids[0], runs_filter="bits=15")
+    assert "1 selected, 1 of them hidden by the filter" in texts(app)
+    assert len(charts(app)) == 1
+
+
+def test_delete_can_be_undone(ids, filled, open_page):
+    app = open_page(RUNS, study=STUDY, compare=f"{ids[0]},{ids[1]}")
+    app.button(key="runs_delete").click().run()
+    assert not app.exception and len(Store(filled.runs).table("randbit-quick")) == 4
+    assert len(table(app)) == 4 and "2 runs deleted." in texts(app) and "compare" not in app.query_params
+    app.button(key="runs_undo").click().run()
+    assert set(Store(filled.runs).table("randbit-quick")["run_id"]) == set(ids)
+    assert len(table(app)) == 6 and "deleted" not in texts(app)
+
+
+def test_shipped_results_cannot_be_deleted(filled, open_page):
+    run_id = Store(filled.results).table("randbit-mnist-5k")["run_id"].iloc[0]
+    app = open_page(RUNS, study="results/randbit-mnist-5k", compare=run_id)
+    assert "runs_delete" not in [button.key for button in app.button]
+
+
+def test_deleting_from_a_study_at_work_is_a_request(stores, open_page):
+    study = fixtures.study("randbit-quick")
+    ended = fixtures.fill(stores.runs, study, runs=3, folders=True)
+    fixtures.set_state(stores.runs, study, "running", running=1)
+    open_page(RUNS, study=STUDY, compare=ended[0].run_id).button(key="runs_delete").click().run()
+    assert len(Store(stores.runs).table("randbit-quick")) == 4
+    assert list((stores.runs / ".requests").glob("randbit-quick.delete.*.json"))
+
+
+def test_a_new_run_never_changes_the_selection(stores, open_page):
+    study = fixtures.study("randbit-quick")
+    ended = fixtures.fill(stores.runs, study, runs=2, folders=True)
+    app = open_page(RUNS, study=STUDY, compare=ended[1].run_id)
+    before = table(app)["run_id"].tolist()
+    (stores.runs / study.name / "results.jsonl").unlink()
+    fixtures.fill(stores.runs, study, runs=5, folders=True)
+    app.run()
+    assert table(app)["run_id"].tolist()[:2] == before and len(table(app)) == 5
+    assert app.query_params["compare"] == ended[1].run_id and "1 selected" in texts(app)
+
+
+def test_why_a_run_failed_is_shown_with_its_log(stores, open_page):
+    study = fixtures.study("randbit-quick")
+    run_id = study.expand()[0].run_id
+    broken = {run_id: {"status": "failed", "error": "RuntimeError: no memory", "linear_accuracy": None}}
+    fixtures.fill(stores.runs, study, folders=True, results=broken)
+    (stores.runs / study.name / run_id / "log.txt").write_text("Traceback (most recent call last): ...")
+    app = open_page(RUNS, study=STUDY, compare=run_id)
+    assert f"Run {run_id} failed: RuntimeError: no memory" in texts(app)
+    assert app.code[0].value.startswith("Traceback")
+
+
+def test_ten_thousand_runs_warm(stores, open_page):
+    """Budget 1 s on two idle cores; five times that here, because test machines are shared."""
+    seeds = tuple(range(200))
+    fixtures.fill(stores.results, fixtures.study(seeds=seeds), embeddings=False)
+    app = open_page(RUNS)
+    assert len(table(app)) == 10_000
+    start = time.perf_counter()
+    app.run()
+    assert time.perf_counter() - start < 5

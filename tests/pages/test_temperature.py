@@ -1,0 +1,189 @@
+"""The temperature page: what its controls do, and that its numbers are the closed forms."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+from core.losses.hardness import push_shares as push_shares_over
+from core.losses.softmax import effective_number, info_nce, push_shares
+from pages.parts.temperature.circle import clicked_point
+from pages.parts.temperature.one_anchor import number
+from pages.parts.temperature.presets import PRESETS
+from pages.parts.temperature.sources import INSPECTED, MADE_UP, TAUS, choices, embedding
+from tests import fixtures
+from tests.pages.visit import charts, texts
+
+PAGE = "pages/understand/temperature.py"
+HARD = PRESETS["hard"]
+NEGATIVES = [*HARD.negatives, *[HARD.crowd_score] * HARD.crowd]
+STUDY = "temperature-mnist-5k"
+
+
+def metric(app, label: str) -> str:
+    """The value of a metric card."""
+    return next(card.value for card in app.metric if card.label == label)
+
+
+def title(chart: str) -> str:
+    return json.loads(chart)["layout"]["title"]["text"]
+
+
+@pytest.fixture
+def measured(stores):
+    """The temperature study as shipped results, with embeddings of the first seed."""
+    fixtures.fill(stores.results, fixtures.study(STUDY))
+    return stores
+
+
+def test_numbers_of_one_anchor(stores, open_page):
+    app = open_page(PAGE)
+    assert metric(app, "Loss") == f"{info_nce(HARD.positive, NEGATIVES, 0.1):.3f}"
+    assert metric(app, "Collapsed loss") == f"{math.log(257):.3f}"
+    assert metric(app, "Effective negatives") == f"{effective_number(NEGATIVES, 0.1):.1f} of 256"
+    assert len(charts(app)) == 3
+
+
+def test_moving_the_temperature_moves_every_number(stores, open_page):
+    app = open_page(PAGE)
+    app.select_slider(key="tmp_tau").set_value(0.5).run()
+    assert metric(app, "Loss") == f"{info_nce(HARD.positive, NEGATIVES, 0.5):.3f}"
+    assert f"takes {push_shares(NEGATIVES, 0.5).max():.0%} of the push" in title(charts(app)[0])
+
+
+def test_formulas_near_certainty_are_true_and_in_powers_of_ten(stores, open_page):
+    app = open_page(PAGE)
+    app.select_slider(key="tmp_tau").set_value(0.005).run()
+    loss = info_nce(HARD.positive, NEGATIVES, 0.005)
+    digits, power = f"{loss:.4g}".split("e")
+    written = rf"{digits}\times 10^{{{int(power)}}}"
+    assert rf"= \log(1 + {written}) = {written}" in app.latex[0].value
+    assert not [formula.value for formula in app.latex if re.search(r"\d\s*e[-+]?\d", formula.value)]
+
+
+def test_limit_buttons(stores, open_page):
+    app = open_page(PAGE)
+    app.button(key="tmp_tau_cold").click().run()
+    assert metric(app, "P⁺, positive") == "1.000" and metric(app, "Effective negatives") == "1.0 of 256"
+    assert r"\lim_{\tau\to 0}" in app.latex[0].value
+    app.button(key="tmp_tau_hot").click().run()
+    assert metric(app, "Loss") == metric(app, "Collapsed loss")
+    assert metric(app, "Effective negatives") == "256.0 of 256"
+    assert "N = K + 1 = 257" in app.latex[0].value
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_set_every_slider(stores, open_page, name):
+    app = open_page(PAGE)
+    app.button(key=f"tmp_preset_{name}").click().run()
+    preset = PRESETS[name]
+    assert app.slider(key="tmp_pos").value == preset.positive
+    assert [app.slider(key=f"tmp_n{i}").value for i in range(1, 5)] == list(preset.negatives)
+    assert app.number_input(key="tmp_crowd").value == preset.crowd
+    negatives = [*preset.negatives, *[preset.crowd_score] * preset.crowd]
+    assert metric(app, "Loss") == number(info_nce(preset.positive, negatives, 0.1))
+
+
+def test_the_collapsed_preset_has_the_collapsed_loss_at_any_temperature(stores, open_page):
+    app = open_page(PAGE)
+    app.button(key="tmp_preset_collapsed").click().run()
+    for tau in (0.02, 1.0):
+        app.select_slider(key="tmp_tau").set_value(tau).run()
+        assert metric(app, "Loss") == metric(app, "Collapsed loss")
+
+
+def test_formulas_carry_the_numbers(stores, open_page):
+    app = open_page(PAGE)
+    formulas = " ".join(element.value for element in app.latex)
+    assert f"{info_nce(HARD.positive, NEGATIVES, 0.1):.4g}" in formulas
+    assert f"{effective_number(NEGATIVES, 0.1):.4g}" in formulas
+
+
+@pytest.mark.parametrize(("view", "slips"), [
+    ("One anchor", ("K-way choice", "exponentials become even smaller", "only smooths the softmax")),
+    ("Hard and false", ("mistaken for negatives",)),
+    ("Across runs", ("higher contrastive accuracy", "more uniform, the better")),
+])  # fmt: skip
+def test_misconceptions_stand_beside_their_pictures(stores, open_page, view, slips):
+    app = open_page(PAGE, tmp_view=view)
+    for words in slips:
+        assert words in texts(app)
+    assert "**Look:**" in texts(app) and charts(app)
+
+
+def test_the_penalty_curve_says_when_nothing_is_picked(stores, open_page):
+    app = open_page(PAGE, tmp_view="Penalty curve")
+    assert "multiplies the push by 22,026 at tau 0.05" in title(charts(app)[0])
+    app.get("button_group")[1].set_value([]).run()
+    assert "Pick at least one temperature" in texts(app)
+
+
+def test_made_up_clouds_stand_in_until_there_are_runs(stores, open_page, monkeypatch, tmp_path):
+    monkeypatch.setenv("CONTRASTIVE_LENS_SAMPLES", str(tmp_path / "none"))
+    app = open_page(PAGE, tmp_view="Real embedding")
+    assert app.selectbox(key="tmp_run").options == [MADE_UP]
+    assert "ten made-up clouds stand in" in texts(app)
+    assert "made-up clouds, not measured" in title(charts(app)[0])
+
+
+def test_a_runs_embedding_and_its_own_temperature(measured, open_page):
+    app = open_page(PAGE, tmp_view="Real embedding")
+    options = app.selectbox(key="tmp_run").options
+    runs = [option for option in options if not option.startswith("Checkpoint: ")]
+    assert len(runs) == 13 and options[-1] == MADE_UP  # twelve temperatures of the first seed
+    chosen = next(option for option in options if "tau 0.1," in option)
+    app.selectbox(key="tmp_run").set_value(chosen).run()
+    assert "trained at tau 0.1" in charts(app)[0]
+    assert metric(app, "Hardest 1% of negatives") == "2 of 199"
+    assert metric(app, "tau → ∞: share of its class") == f"{19 / 199:.1%}"
+
+
+def test_across_runs_shows_ours_beside_theirs(measured, open_page):
+    app = open_page(PAGE, tmp_view="Across runs")
+    chart = json.loads(charts(app)[0])
+    assert "◇ Wang & Liu 2021, CIFAR-10" in title(charts(app)[0])
+    assert len([trace for trace in chart["data"] if trace.get("marker", {}).get("symbol") == "diamond-open"]) == 3
+    assert "39 runs, seeds 0, 1, 2" in texts(app)
+
+
+def test_without_results_the_published_table_stands_alone_with_a_button(stores, open_page):
+    app = open_page(PAGE, tmp_view="Across runs")
+    assert "has not been run here" in texts(app) and app.button(key="tmp_run").label == "Run this study"
+    assert "accuracy peaks at tau 0.3" in title(charts(app)[0])
+
+
+def test_circle_controls_and_animation(stores, open_page):
+    app = open_page(PAGE, tmp_view="Circle")
+    assert len(charts(app)) == 1
+    app.selectbox(key="tmp_circle_anchor").set_value("B′").run()
+    assert "of the push from anchor B′" in title(charts(app)[0])
+    app.toggle(key="tmp_circle_follow").set_value(True).run()
+    frames = json.loads(charts(app)[1])["frames"]
+    assert len(frames) == 31
+
+
+def test_a_click_names_a_point():
+    assert clicked_point({"selection": {"points": [{"customdata": 7}]}}) == 7
+    assert clicked_point({"selection": {"points": []}}) is None
+    assert clicked_point({"selection": {"points": [{"x": 1.0}]}}) is None
+    assert clicked_point(None) is None
+
+
+def test_an_address_restores_the_sliders(stores, open_page):
+    app = open_page(PAGE, tmp_tau="0.5", tmp_pos="0.4")
+    assert app.select_slider(key="tmp_tau").value == 0.5
+    assert app.slider(key="tmp_pos").value == pytest.approx(0.4)
+    assert np.isfinite(float(metric(app, "Loss")))
+
+
+def test_an_inspected_checkpoint_is_an_embedding_like_any_other(stores, open_page):
+    """The shipped samples are there without a run of one's own."""
+    title_of = next(choice.title for choice in choices() if choice.study == INSPECTED and "Suppressed" in choice.title)
+    app = open_page(PAGE, tmp_view="Real embedding", tmp_run=title_of)
+    assert not app.exception and app.selectbox(key="tmp_run").value == title_of
+    z, labels = embedding(*next(choice for choice in choices() if choice.title == title_of)[:3])
+    shares = push_shares_over(z, labels, TAUS, top=0.01)
+    assert metric(app, "tau → ∞: share of its class") == f"{shares.same_class:.1%}"
+    assert np.linalg.norm(z, axis=1) == pytest.approx(np.ones(len(z)), abs=1e-4)

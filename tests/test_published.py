@@ -1,0 +1,78 @@
+"""Published numbers: the shipped files against the printed tables, and the border checks of the format."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from core import published
+
+HEADER = """
+format_version = 1
+name = "x"
+title = "X"
+label = "X"
+citation = "X"
+source = "X, table 1"
+grade = "B"
+"""
+
+
+def test_notebook_table_as_printed():
+    """Spot values of the printed table, the duplicate included; 5 bit counts by 3 temperatures."""
+    table = published.rows("online_accuracy", "mnist")
+    table = table[table["source"] == "randbits_mnist_notebook"].pivot(index="bits", columns="tau", values="value")
+    assert table.shape == (5, 3)
+    assert table.loc[0, 0.1] == 0.8916
+    assert table.loc[5, 0.2] == table.loc[10, 0.05] == 0.3299
+    assert table.loc[20].tolist() == [0.0990, 0.1033, 0.0989]
+    assert table.to_numpy().sum() == pytest.approx(2.6906 + 1.6480 + 0.6201 + 0.3409 + 0.3012)  # row sums, added by hand
+
+
+@pytest.mark.parametrize("source", published.sources().values(), ids=lambda source: source.name)
+def test_every_source_says_where_it_comes_from(source):
+    assert source.source and source.citation and source.grade in published.GRADES
+    assert source.name == next(path.stem for path in published.FOLDER.glob("*.toml") if path.stem == source.name)
+
+
+def test_counterparts_need_the_same_settings():
+    """A study with the notebook's settings gets its numbers; a different batch size or data set gets none."""
+    settings = published.sources()["randbits_mnist_notebook"].table[0].settings
+    ours = pd.DataFrame([{"dataset": "mnist", **settings, "bits": 5, "tau": 0.1}])
+    assert len(published.counterparts(ours, "online_accuracy")) == 15
+    assert published.counterparts(ours, "linear_accuracy").empty
+    assert published.counterparts(ours.assign(batch_size=250), "online_accuracy").empty
+    assert published.counterparts(ours.assign(dataset="mnist-5k"), "online_accuracy").empty
+    assert published.counterparts(ours.drop(columns="epochs"), "online_accuracy").empty
+
+
+def test_what_differs_is_said_with_its_measurement(tmp_path):
+    source = published.sources()["randbits_mnist_notebook"]
+    assert published.difference(source, tmp_path) == source.differs  # not measured yet
+    row = {"bits": 5, "tau": 0.1, "accuracy": {"ours": 0.6851, "Keras' start": 0.6622}}
+    (tmp_path / source.measured).write_text(json.dumps({"rows": [row]}))
+    said = published.difference(source, tmp_path)
+    assert said.endswith("On one encoder each, 5 bits, tau 0.1: 0.662 with Keras' start, 0.685 with ours.")
+    assert (published.BENCHMARKS / source.measured).exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('columns = ["bits", "value"]\nrows = [[1]]', "x.toml: table.0: rows: row 1 must have 2 entries, got 1"),
+        ('columns = ["bitz", "value"]\nrows = []',
+         "x.toml: table.0: columns: must be RunSpec fields, value, setting or note, got bitz"),
+        ('columns = ["bits"]\nrows = []', "x.toml: table.0: columns: one of them must be 'value'"),
+        ('columns = ["value"]\nrows = [[89.9]]',
+         "x.toml: table.0: rows: row 1 must have a number as value, an accuracy between 0 and 1, got 89.9"),
+    ],
+)  # fmt: skip
+def test_bad_tables_are_named(tmp_path, table, message):
+    (tmp_path / "x.toml").write_text(f'{HEADER}[[table]]\ndataset = "mnist"\nmetric = "knn_accuracy"\n{table}\n')
+    with pytest.raises(ValueError) as error:
+        published.sources(tmp_path)
+    assert str(error.value) == message
+
+
+def test_no_files_is_an_empty_table(tmp_path):
+    assert published.rows(folder=tmp_path).empty
