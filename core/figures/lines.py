@@ -199,6 +199,39 @@ def add_means(
     )
 
 
+def add_in_progress(fig: go.Figure, runs: pd.DataFrame, cells: pd.DataFrame, metric: str, dial: str) -> None:
+    """Add runs that are still training, as rings with how far they are: what their last epoch showed.
+
+    Args:
+        fig: Figure to add to.
+        runs: From `Store.table`; those with status "running" and a finite metric are drawn.
+        cells: The same runs folded, for the colours of the lines they will belong to.
+        metric: Column of the runs.
+        dial: RunSpec field on the x axis.
+    """
+    runs = runs[(runs["status"] == "running") & np.isfinite(runs[metric].astype(float))]
+    if runs.empty:
+        return
+    colors, names = series_colors(cells), {run_id: cell.series for cell in cells.itertuples() for run_id in cell.run_ids}
+    line, last = [names[run_id] for run_id in runs["run_id"]], cells["x"].max()
+    told = [f"epoch {run.epochs_done} of {run.epochs}" for run in runs.itertuples()]
+    fig.add_scatter(
+        x=places(dial, runs[dial]),
+        y=runs[metric].to_numpy(np.float32),
+        mode="markers+text",
+        cliponaxis=False,
+        marker=dict(color=[colors[name] for name in line], size=11, symbol="circle-open", line=dict(width=2)),
+        text=[f"{name}, {how_far}" for name, how_far in zip(line, told, strict=True)],
+        textposition=["middle left" if value == last else "middle right" for value in runs[dial]],
+        hovertext=[
+            f"<b>{name}</b>, {value:g} {field_name(dial)}<br>{METRICS[metric].name} {number(now, metric)}, still training: {how_far}"
+            for name, value, now, how_far in zip(line, runs[dial], runs[metric], told, strict=True)
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+        showlegend=False,
+    )
+
+
 def add_published(fig: go.Figure, published: pd.DataFrame, metric: str, dial: str) -> None:
     """Numbers of others: hollow diamonds on dashed lines, in the colour of their temperature."""
     ramp = temperature_colors(sorted(published["tau"].unique()))

@@ -22,6 +22,7 @@ def suppression(
     spread: Spread = "sd",
     chance: float | None = None,
     published: pd.DataFrame | None = None,
+    in_progress: pd.DataFrame | None = None,
     progress: Progress | None = None,
     selected: str | None = None,
     zoom: bool = False,
@@ -40,6 +41,7 @@ def suppression(
         spread: Band of one standard deviation, band from lowest to highest, or every run as a small point.
         chance: Accuracy of guessing; drawn when given.
         published: Rows of `core.published` with the dial, tau, value and label; drawn as hollow diamonds on dashed lines.
+        in_progress: Rows of `Store.table`; runs that are still training are drawn as rings.
         progress: Runs done and planned; an unfinished study is drawn half opaque and dotted.
         selected: A run id; its point is drawn as selected.
         zoom: Fit the y axis to the data instead of 0 to 1, and say so.
@@ -55,6 +57,8 @@ def suppression(
     labels = lines.add_lines(fig, cells, theme, metric, dial, **marks)
     if shown is not None:
         lines.add_published(fig, shown, metric, dial)
+    if in_progress is not None:
+        lines.add_in_progress(fig, in_progress, cells, metric, dial)
     tested = [*cells["x"], *(() if shown is None else shown[dial])]
     details = " · ".join(filter(None, (subtitle, "zoomed to the data" if zoom else "")))
     style(

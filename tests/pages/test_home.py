@@ -99,3 +99,14 @@ def test_a_thumbnail_without_embeddings_says_so(stores, open_page):
     fixtures.fill(stores.results, fixtures.study(), embeddings=False)
     app = open_page()
     assert len(charts(app)) == 2 and "No embeddings are stored for this study." in texts(app)
+
+
+def test_a_run_that_still_trains_is_a_ring_before_any_run_has_ended(stores, open_page):
+    fixtures.fill(stores.runs, fixtures.study(QUICK), runs=0, folders=True)
+    fixtures.set_state(stores.runs, fixtures.study(QUICK), "running", running=2)
+    (drawn,) = charts(open_page())
+    assert "epoch 6 of 15" in drawn and "circle-open" in drawn and "still training" in drawn
+
+
+def test_the_growing_curve_is_gone_once_the_study_is_done(filled, open_page):
+    assert len(charts(open_page(HOME))) == 3  # the three results; the own curve has its page

@@ -7,6 +7,7 @@ from core.figures.story import takeaway
 from core.studies.catalogue import Entry, read_definition
 from pages.parts import live, studies
 from pages.parts.home.thumbnails import PAGE
+from pages.parts.suppression.so_far import so_far
 
 QUICK = studies.DEFINITIONS / "randbit-quick.toml"
 
@@ -28,6 +29,7 @@ def first_run() -> None:
             live.run_button(entry, "home", "Run it here", type="primary")
             return
         live.watch(entry, "home")
+        so_far(entry, state, "bits", "home")
         if len(ended):
             cells = fold_seeds(ended, "linear_accuracy", "bits")
             chance = 1 / max(int(ended["classes"].max()), 1)

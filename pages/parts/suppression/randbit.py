@@ -7,6 +7,7 @@ from pages.parts.suppression.charts import charts
 from pages.parts.suppression.claims import claims
 from pages.parts.suppression.details import cells_table, method
 from pages.parts.suppression.run import run_panel
+from pages.parts.suppression.so_far import so_far
 from pages.parts.suppression.strip import strip
 
 DIAL = "bits"
@@ -25,6 +26,7 @@ def randbit() -> None:
     address.show_notices()
     state = live.watch(entry, "sup")
     if not (runs["status"] == "finished").any():
+        so_far(entry, state, DIAL, "sup")
         if not state.active and state.status not in {"missing", "empty"}:
             st.info("No run of this study has finished, so there is no curve yet.", icon=":material/show_chart:")
         return
