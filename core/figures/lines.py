@@ -224,7 +224,8 @@ def add_in_progress(fig: go.Figure, runs: pd.DataFrame, cells: pd.DataFrame, met
         text=[f"{name}, {how_far}" for name, how_far in zip(line, told, strict=True)],
         textposition=["middle left" if value == last else "middle right" for value in runs[dial]],
         hovertext=[
-            f"<b>{name}</b>, {value:g} {field_name(dial)}<br>{METRICS[metric].name} {number(now, metric)}, still training: {how_far}"
+            f"<b>{name}</b>, {value:g} {field_name(dial)}<br>"
+            f"{METRICS[metric].name} {number(now, metric)}, still training: {how_far}"
             for name, value, now, how_far in zip(line, runs[dial], runs[metric], told, strict=True)
         ],
         hovertemplate="%{hovertext}<extra></extra>",
