@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from core.figures.text import NARROW, NARROW_SUBTITLE, make_room, wrapped
-from core.figures.theme import OTHER_SCALE, Theme, style
+from core.figures.theme import OTHER_SCALE, Theme, ink_on, style
 
 SIZE = 440  # px
 LONGEST = 22  # characters of a name at an axis
@@ -44,7 +44,7 @@ def cka_matrix(
         [f"{first}<br>{second}<br>CKA {cell}" for second, cell in zip(names, row, strict=True)]
         for first, row in zip(names, text, strict=True)
     ]
-    at = list(range(len(names)))
+    at, flat = list(range(len(names))), values.ravel()
     fig = go.Figure()
     fig.add_heatmap(
         z=values.astype(np.float32),
@@ -53,14 +53,20 @@ def cka_matrix(
         zmin=0,
         zmax=1,
         colorscale=OTHER_SCALE,
-        text=text,
-        texttemplate="%{text}",
-        textfont=dict(size=14),
         hovertext=hover,
         hovertemplate="%{hovertext}<extra></extra>",
         showscale=False,  # every value is written out
         xgap=2,
         ygap=2,
+    )
+    fig.add_scatter(
+        x=at * len(names),
+        y=np.repeat(at, len(names)),
+        mode="text",
+        text=np.ravel(text).tolist(),
+        textfont=dict(size=14, color=np.where(np.isnan(flat), theme.muted, ink_on(OTHER_SCALE, flat)).tolist()),
+        hoverinfo="skip",
+        showlegend=False,
     )
     title, subtitle = wrapped(title or takeaway(values, names), NARROW), wrapped(subtitle, NARROW_SUBTITLE)
     style(fig, theme, title=title, subtitle=subtitle, height=height)

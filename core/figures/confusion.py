@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from core.figures.text import WIDE, WIDE_SUBTITLE, make_room, percent, wrapped
-from core.figures.theme import OTHER_SCALE, Theme, style
+from core.figures.theme import OTHER_SCALE, Theme, ink_on, style
 
 SIZE = 520  # px
 NUMBERED = 20  # classes; above it the cells are too small for numbers
@@ -71,7 +71,7 @@ def confusion(
     )
     row, column = np.divmod(np.arange(k * k), k)
     flat = counts.ravel()
-    bright = np.nan_to_num(errors.ravel()) > 0.55 * top
+    inks = ink_on(OTHER_SCALE, errors.ravel() / top)
     unseen = dict(marker=dict(opacity=0))
     fig.add_scatter(
         x=column.astype(np.float32),
@@ -83,7 +83,7 @@ def confusion(
         text=[str(value) if value else "" for value in flat.tolist()],
         textfont=dict(
             size=13 if k <= 12 else 10,
-            color=[theme.text if i == j else "#1B1F24" if b else "#F5F7FA" for i, j, b in zip(row, column, bright, strict=True)],
+            color=[theme.text if i == j else ink for i, j, ink in zip(row, column, inks, strict=True)],
         ),
         customdata=np.array([f"{i},{j}" for i, j in zip(row, column, strict=True)]),
         hovertext=[

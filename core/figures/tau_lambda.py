@@ -8,15 +8,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.grid import Grid, add_axes, add_click_layer, counts, mark_unmeasured, outline
-from core.figures.metrics import METRICS, number, with_spread
+from core.figures.metrics import METRICS, Metric, number, with_spread
 from core.figures.text import make_room, wrapped
-from core.figures.theme import ACCURACY_SCALE, OTHER_SCALE, Theme, style
+from core.figures.theme import ACCURACY_SCALE, OTHER_SCALE, Theme, ink_on, style
 from core.studies.ridge import Ridge
 
 HEIGHT = 480  # px with one line of subtitle
 MARGIN_TOP = 68
 FENCES = 1.5  # quartile distances beyond the quartiles at which the colours stop (Tukey)
-DARK_UP_TO = 0.55  # share of the colour scale on which dark numbers cannot be read
 RIDGE_LINE, RIDGE_HALO = "#111111", "#FFFFFF"  # both, because the map runs from dark to light
 
 
@@ -76,7 +75,7 @@ def tau_lambda(
     subtitle = " · ".join(filter(None, [subtitle, counts(cells), _clipped(colors)]))
     style(fig, theme, title=wrapped(title, width), subtitle=wrapped(subtitle, width and round(width * 1.36)), height=HEIGHT)
     scale = dict(
-        colorscale=ACCURACY_SCALE if info.is_accuracy else OTHER_SCALE,
+        colorscale=_scale(info),
         reversescale=not info.higher_is_better,
         zmin=colors.low,
         zmax=colors.high,
@@ -154,18 +153,23 @@ def hover_texts(cells: pd.DataFrame, metric: str) -> list[str]:
     return texts
 
 
+def _scale(info: Metric) -> str:
+    return ACCURACY_SCALE if info.is_accuracy else OTHER_SCALE
+
+
 def _write_numbers(fig: go.Figure, cells: pd.DataFrame, grid: Grid, metric: str, colors: ColorRange) -> None:
-    """Each mean in the lower right corner of its cell, where the ridge runs least, light on dark and dark on light."""
+    """Each mean in the lower right corner of its cell, where the ridge runs least, white on dark and black on light."""
     measured = cells[cells["n"] > 0]
     share = (measured["mean"].clip(colors.low, colors.high) - colors.low) / (colors.high - colors.low)
-    light = share < DARK_UP_TO if METRICS[metric].higher_is_better else share > 1 - DARK_UP_TO
+    info = METRICS[metric]
+    ink = ink_on(_scale(info), share if info.higher_is_better else 1 - share)
     fig.add_scatter(
         x=np.array([grid.column(tau) + 0.47 for tau in measured["tau"]], dtype=np.float32),
         y=np.array([grid.row(lam) - 0.47 for lam in measured["lam"]], dtype=np.float32),
         mode="text",
         text=[number(value, metric) for value in measured["mean"]],
         textposition="top left",
-        textfont=dict(size=12, color=["#FFFFFF" if is_dark else "#1B1F24" for is_dark in light]),
+        textfont=dict(size=12, color=ink),
         hoverinfo="skip",
         showlegend=False,
         cliponaxis=False,

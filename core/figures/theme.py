@@ -46,6 +46,7 @@ OBJECTIVE_NAMES = {
 TEMPERATURE_SCALE = [[0.0, "#2256C7"], [0.33, "#1A9DB5"], [0.54, "#C69B22"], [0.78, "#E8811C"], [1.0, "#D6451F"]]
 ACCURACY_SCALE = "Viridis"
 OTHER_SCALE = "Cividis"
+WHITE_INK, BLACK_INK = "#FFFFFF", "#000000"  # of numbers on coloured cells
 
 
 class Theme(NamedTuple):
@@ -70,6 +71,20 @@ def rgba(color: str, alpha: float) -> str:
     """A hex colour with an opacity, for bands."""
     red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha:g})"
+
+
+def ink_on(scale: str, shares: Sequence[float]) -> list[str]:
+    """For numbers written on coloured cells: black or white, whichever stands out more (relative luminance, WCAG 2).
+
+    Args:
+        scale: Name of a Plotly colour scale.
+        shares: Where on the scale the cells are, 0 to 1; NaN for cells without colour, which get a colour as well.
+    """
+    places = np.nan_to_num(np.asarray(shares, float)).clip(0, 1)
+    colors = np.array(sample_colorscale(scale, places, colortype="tuple")).reshape(-1, 3)
+    linear = np.where(colors <= 0.03928, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)
+    luminance = linear @ (0.2126, 0.7152, 0.0722)
+    return np.where(1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05, WHITE_INK, BLACK_INK).tolist()
 
 
 def temperature_colors(taus: Sequence[float]) -> dict[float, str]:
