@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from core.figures.grid import Grid, add_axes, add_click_layer, counts, mark_unmeasured, outline
 from core.figures.metrics import METRICS, Metric, number, with_spread
 from core.figures.text import make_room, wrapped
-from core.figures.theme import ACCURACY_SCALE, OTHER_SCALE, Theme, ink_on, style
+from core.figures.theme import ACCURACY_SCALE, OTHER_SCALE, Theme, halos, ink_on, style
 from core.studies.ridge import Ridge
 
 HEIGHT = 480  # px with one line of subtitle
@@ -95,13 +95,14 @@ def tau_lambda(
             fig.add_vline(x=border - 0.5, line=dict(color=theme.paper, width=2))
     else:
         fig.add_heatmap(z=grid.matrix(cells), x=np.arange(len(grid.taus)), y=np.arange(len(grid.lams)), **scale)
-        _write_numbers(fig, cells, grid, metric, colors)
     mark_unmeasured(fig, grid, cells, theme)
     _mark_partial(fig, grid, cells)
     if diagonal is not None:
         _add_diagonal(fig, grid, diagonal, theme)
     if ridge is not None:
         _add_ridge(fig, grid, ridge)
+    if not expand_seeds:
+        _write_numbers(fig, cells, grid, metric, colors)
     add_click_layer(fig, grid, cells, hover_texts(cells, metric))
     if selected is not None:
         outline(fig, grid, *selected, theme)
@@ -158,18 +159,18 @@ def _scale(info: Metric) -> str:
 
 
 def _write_numbers(fig: go.Figure, cells: pd.DataFrame, grid: Grid, metric: str, colors: ColorRange) -> None:
-    """Each mean in the lower right corner of its cell, where the ridge runs least, white on dark and black on light."""
+    """Each mean in the lower right corner of its cell, over the ridge, white on dark and black on light."""
     measured = cells[cells["n"] > 0]
     share = (measured["mean"].clip(colors.low, colors.high) - colors.low) / (colors.high - colors.low)
     info = METRICS[metric]
-    ink = ink_on(_scale(info), share if info.higher_is_better else 1 - share)
+    about = _scale(info), share if info.higher_is_better else 1 - share
     fig.add_scatter(
         x=np.array([grid.column(tau) + 0.47 for tau in measured["tau"]], dtype=np.float32),
         y=np.array([grid.row(lam) - 0.47 for lam in measured["lam"]], dtype=np.float32),
         mode="text",
         text=[number(value, metric) for value in measured["mean"]],
         textposition="top left",
-        textfont=dict(size=12, color=ink),
+        textfont=dict(size=12, color=ink_on(*about), shadow=halos(*about)),
         hoverinfo="skip",
         showlegend=False,
         cliponaxis=False,

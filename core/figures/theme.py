@@ -73,6 +73,19 @@ def rgba(color: str, alpha: float) -> str:
     return f"rgba({red},{green},{blue},{alpha:g})"
 
 
+def cell_colors(scale: str, shares: Sequence[float]) -> np.ndarray:
+    """Colours of cells at these shares of a Plotly colour scale: red, green and blue from 0 to 1, shape (k, 3)."""
+    places = np.nan_to_num(np.asarray(shares, float)).clip(0, 1)
+    return np.array(sample_colorscale(scale, places, colortype="tuple")).reshape(-1, 3)
+
+
+def halos(scale: str, shares: Sequence[float]) -> list[str]:
+    """Text shadows in the colour of the cell below: they part a number from a line that runs under it."""
+    colors = ["rgb({},{},{})".format(*(round(255 * part) for part in color)) for color in cell_colors(scale, shares)]
+    around = [(x, y) for x in (-2, 0, 2) for y in (-2, 0, 2)]
+    return [", ".join(f"{x}px {y}px 1px {color}" for x, y in around) for color in colors]
+
+
 def ink_on(scale: str, shares: Sequence[float]) -> list[str]:
     """For numbers written on coloured cells: black or white, whichever stands out more (relative luminance, WCAG 2).
 
@@ -80,8 +93,7 @@ def ink_on(scale: str, shares: Sequence[float]) -> list[str]:
         scale: Name of a Plotly colour scale.
         shares: Where on the scale the cells are, 0 to 1; NaN for cells without colour, which get a colour as well.
     """
-    places = np.nan_to_num(np.asarray(shares, float)).clip(0, 1)
-    colors = np.array(sample_colorscale(scale, places, colortype="tuple")).reshape(-1, 3)
+    colors = cell_colors(scale, shares)
     linear = np.where(colors <= 0.03928, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)
     luminance = linear @ (0.2126, 0.7152, 0.0722)
     return np.where(1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05, WHITE_INK, BLACK_INK).tolist()
