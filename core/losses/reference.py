@@ -60,7 +60,7 @@ def mean_field(n: int, dim: int, tau: float, kind: Kind = "nt_xent") -> float:
     _check_tau(tau)
     if n == 1:
         return 0.0
-    from core.geometry.closed_forms import log_mean_exp_uniform  # it takes scipy.special, see `_binomial`
+    from core.geometry.closed_forms import log_mean_exp_uniform  # it takes scipy.special, which the first page does without
 
     return float(np.logaddexp(0, math.log(negatives) + log_mean_exp_uniform(dim, tau) - 1 / tau))
 
@@ -90,11 +90,10 @@ def randbit_floor(n: int, bits: int, kind: Kind = "nt_xent") -> float:
 
 
 def _binomial(k: np.ndarray, n: int, share: float) -> np.ndarray:
-    """Probabilities of k hits in n draws. By hand, because pages draw this line and importing scipy.stats takes half a second."""
-    from scipy.special import gammaln, xlog1py, xlogy  # a fifth of a second that the first page does not wait for
-
-    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return np.exp(ways + xlogy(k, share) + xlog1py(n - k, -share))
+    """Probabilities of k hits in n draws, 0 < share < 1. Without scipy, which takes a fifth of a second of the first page."""
+    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    ways = log_factorial[n] - log_factorial[k] - log_factorial[n - k]
+    return np.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share))
 
 
 def randbit_floor_finite_tau(n: int, bits: int, tau: float, kind: Kind = "nt_xent") -> float:
