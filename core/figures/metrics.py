@@ -103,8 +103,10 @@ def setting_text(field: str, value: object) -> str:
 
 
 def short_setting(field: str, value: object) -> str:
-    """A setting as written in a list: `10 bits`, `tau 0.1`, `NT-Xent`."""
-    return f"{plain(value)} {COUNTED[field]}" if field in COUNTED else setting_text(field, value)
+    """A setting as written in a list: `10 bits`, `1 bit`, `tau 0.1`, `NT-Xent`."""
+    if field not in COUNTED:
+        return setting_text(field, value)
+    return f"{plain(value)} {COUNTED[field].removesuffix('s') if value == 1 else COUNTED[field]}"
 
 
 def plain(value: object) -> str:

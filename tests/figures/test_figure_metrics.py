@@ -42,7 +42,7 @@ def test_settings_in_words():
     assert setting_text("tau", 0.1) == "tau 0.1"
     assert setting_text("objective", "nt_xent") == "NT-Xent"
     assert setting_text("lr", 1e-4) == "learning rate 0.0001"
-    assert short_setting("bits", 10) == "10 bits"
+    assert short_setting("bits", 10) == "10 bits" and short_setting("bits", 1) == "1 bit"
     assert (plain(None), plain(True), plain(1e-5)) == ("auto", "yes", "1e-05")
 
 

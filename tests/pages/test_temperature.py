@@ -5,14 +5,16 @@ import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.losses.hardness import push_shares as push_shares_over
 from core.losses.softmax import effective_number, info_nce, push_shares
+from core.studies import Store
 from pages.parts.temperature.circle import clicked_point
 from pages.parts.temperature.one_anchor import number
 from pages.parts.temperature.presets import PRESETS
-from pages.parts.temperature.sources import INSPECTED, MADE_UP, TAUS, choices, embedding
+from pages.parts.temperature.sources import INSPECTED, MADE_UP, TAUS, choices, embedding, titles
 from tests import fixtures
 from tests.pages.visit import charts, texts
 
@@ -138,6 +140,36 @@ def test_a_runs_embedding_and_its_own_temperature(measured, open_page):
     assert "trained at tau 0.1" in charts(app)[0]
     assert metric(app, "Hardest 1% of negatives") == "2 of 199"
     assert metric(app, "tau → ∞: share of its class") == f"{19 / 199:.1%}"
+
+
+@pytest.mark.parametrize(("study", "words"), [
+    ("moco-queue-mnist-5k", "queue 500, momentum 0.99"),
+    ("hypersphere-mnist-5k", "embedding dimensions 3"),
+    ("priors-heads-mnist-5k", "head layers 2"),
+    ("tau-lambda-mnist-5k", "lambda 0.05"),
+    ("randbit-mnist-5k", "1 bit,"),
+])  # fmt: skip
+def test_every_embedding_can_be_chosen(stores, study, words):
+    """Runs that shared a title hid each other in the selector: of 229 shipped embeddings it offered 89."""
+    fixtures.fill(stores.results, fixtures.study(study, seeds=(0,)), embeddings=False)
+    table = Store(stores.results).table(study)
+    named = titles(table[table["status"] == "finished"], study)
+    assert len({title for _, title in named}) == len({run_id for run_id, _ in named}) > 1
+    assert any(words in title for _, title in named)
+    assert not any("auto" in title or title.endswith(run_id) for run_id, title in named)
+
+
+def test_runs_that_differ_in_nothing_named_keep_their_ids():
+    runs = pd.DataFrame([dict(run_id=name, dataset="mnist-5k", objective="nt_xent", tau=0.1, bits=0, seed=0) for name in "ab"])
+    start = "MNIST-5k, NT-Xent, tau 0.1, seed 0 (mine)"
+    assert titles(runs, "mine") == [("a", f"{start} a"), ("b", f"{start} b")]
+    assert titles(runs[:0], "mine") == []
+
+
+def test_the_temperature_study_is_shown_first_at_a_usual_temperature(measured, open_page):
+    fixtures.fill(measured.results, fixtures.study("hypersphere-mnist-5k", seeds=(0,)))
+    app = open_page(PAGE, tmp_view="Real embedding")
+    assert app.selectbox(key="tmp_run").value == f"MNIST-5k, NT-Xent, tau 0.1, seed 0 ({STUDY})"
 
 
 def test_across_runs_shows_ours_beside_theirs(measured, open_page):

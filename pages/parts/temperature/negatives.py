@@ -15,12 +15,12 @@ TOP = 0.05  # the closest twentieth counts as hard here, so that the set is larg
 @st.fragment
 def negatives() -> None:
     """One anchor's negatives by similarity and class; the mean over anchors against the temperature."""
-    top = st.grid(3, min_column_width=200)
-    with top.cell():
+    choice_of_run, choice_of_tau, choice_of_anchor = st.columns([2, 1, 1])  # names of runs are long
+    with choice_of_run:
         (z, labels), source, choice = picker("tmp_negatives_run")
-    with top.cell():
+    with choice_of_tau:
         tau = tau_slider("tmp_negatives_tau", 0.1, low=0.02, high=2.0)
-    with top.cell():
+    with choice_of_anchor:
         anchor = st.number_input(
             "Anchor (row)",
             0,

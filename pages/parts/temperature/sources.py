@@ -1,18 +1,21 @@
 """Embeddings that the teaching pages can show: of finished runs, of inspected checkpoints, and a made-up one."""
 
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
-from core.figures.metrics import DATASET_NAMES, setting_text
+from core.figures.metrics import applies, short_setting
+from core.figures.series import differing
 from core.inspections.store import InspectionStore
 from core.losses.hardness import PushShares, clouds, push_shares, unit_rows
 from core.studies import Store
-from core.training.spec import USES_TAU
 from pages.parts import studies
 from pages.parts.inspect import places
 
+FAVOURITE, USUAL_TAU = "temperature-mnist-5k", 0.1  # shown first: its embeddings have as many dimensions as in practice
 INSPECTED = "inspections"  # stands for the study of an inspected checkpoint
 MADE_UP = "Made-up clouds"
 TAUS = tuple(np.geomspace(0.02, 2, 21).round(4).tolist())
@@ -38,10 +41,10 @@ def store_at(root: str) -> Store:
 
 
 def choices() -> list[Choice]:
-    """Every finished run that kept its embedding, by study and settings; then every inspected checkpoint."""
+    """Every finished run that kept its embedding, by study and settings, the temperature study first; then checkpoints."""
     found = []
     for store in stores():
-        for study in store.studies():
+        for study in sorted(store.studies(), key=lambda study: (study != FAVOURITE, study)):
             summary = store.folder(study) / "results.jsonl"
             changed = summary.stat().st_mtime_ns if summary.is_file() else 0
             found += _choices(str(store.root), study, changed)
@@ -54,21 +57,45 @@ def _choices(root: str, study: str, changed: int) -> list[Choice]:
     """Those of one study; looked up again when its summary has changed."""
     store = store_at(root)
     table = store.table(study)
-    kept = [run for run in table[table["status"] == "finished"].itertuples() if _has_embedding(store, study, run.run_id)]
-    return [Choice(root, study, run.run_id, _title(run, study)) for run in kept]
+    finished = table[table["status"] == "finished"]
+    kept = finished[[_has_embedding(store, study, run_id) for run_id in finished["run_id"]]]
+    return [Choice(root, study, run_id, title) for run_id, title in titles(kept, study)]
 
 
 def _has_embedding(store: Store, study: str, run_id: str) -> bool:
     return (store.run_folder(study, run_id) / "embedding.npz").is_file()
 
 
-def _title(run, study: str) -> str:
-    parts = [setting_text("objective", run.objective)]
-    if run.objective in USES_TAU:
-        parts.append(f"tau {run.tau:g}")
-    if run.bits:
-        parts.append(f"{run.bits} bits")
-    return f"{DATASET_NAMES.get(run.dataset, run.dataset)}, {', '.join(parts)}, seed {run.seed} ({study})"
+def _matters(field: str, run: dict) -> bool:
+    """Whether a setting says something about a run's embedding."""
+    if field == "bits":
+        return run["bits"] > 0
+    if field == "label_layer":
+        return run["objective"] == "supervised"
+    return field == "head_dim" or applies(field, run["objective"])  # an untrained encoder has a head, too
+
+
+def titles(runs: pd.DataFrame, study: str) -> list[tuple[str, str]]:
+    """A title for each run that no other run of the study shares.
+
+    Args:
+        runs: One row per run, with RunSpec fields and run_id as columns; may be empty.
+        study: Name of the study, the end of each title.
+
+    Returns:
+        (run_id, title), sorted by objective, temperature and the other settings that differ.
+    """
+    if runs.empty:
+        return []
+    usual = ["dataset", "objective", "tau", "bits"]
+    others = differing(runs, ignore=usual)
+    found = []
+    for run in runs.sort_values(["objective", "tau", "bits", *others, "seed"]).to_dict("records"):
+        told = [field for field in (*usual, *others) if _matters(field, run)]
+        parts = [*(short_setting(field, run[field]) for field in told), f"seed {run['seed']}"]
+        found.append((run["run_id"], f"{', '.join(parts)} ({study})"))
+    often = Counter(title for _, title in found)
+    return [(run_id, title if often[title] == 1 else f"{title} {run_id}") for run_id, title in found]
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -104,12 +131,19 @@ def made_up_shares(top: float) -> PushShares:
     return push_shares(*made_up(), TAUS, top=top)
 
 
+def _usual(found: list[Choice]) -> int:
+    """Place of the run that is shown first: of the temperature study, trained at the usual temperature, if it is there."""
+    start = f"tau {USUAL_TAU:g},"
+    return next((place for place, choice in enumerate(found) if choice.study == FAVOURITE and start in choice.title), 0)
+
+
 def picker(key: str) -> tuple[tuple[np.ndarray, np.ndarray], str, Choice | None]:
     """A select box over the embeddings. Returns (rows, labels), a short name, and the run (None: made up)."""
     runs = {choice.title: choice for choice in choices()}
     title = st.selectbox(
         "Embedding",
         [*runs, MADE_UP],
+        _usual(list(runs.values())),
         key=key,
         bind="query-params",
         persist_state="session",
