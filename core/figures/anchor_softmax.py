@@ -9,7 +9,7 @@ from plotly.subplots import make_subplots
 from core.figures.roles import NEGATIVE, POSITIVE, at_tau
 from core.figures.text import percent, signed
 from core.figures.theme import Theme, rgba, style
-from core.losses.softmax import gradient, push_shares, scaled_gradient, softmax
+from core.losses.softmax import gradient, info_nce, push_shares, scaled_gradient, softmax
 
 HEIGHT = 400
 
@@ -35,7 +35,7 @@ class Candidates(NamedTuple):
 
 
 def anchor_softmax(candidates: Candidates, tau: float, theme: Theme) -> go.Figure:
-    """Three bar panels over the same candidates: score, probability, gradient.
+    """Three bar panels over the same candidates: score, probability with the loss under it, gradient.
 
     Args:
         candidates: Similarities of the positive and the negatives.
@@ -94,7 +94,7 @@ def anchor_softmax(candidates: Candidates, tau: float, theme: Theme) -> go.Figur
     ]
     layout = dict(
         xaxis=dict(range=[-1.38, 1.38], tickvals=[-1, 0, 1], **zero),
-        xaxis2=dict(range=[0, 1.25], tickvals=[0, 0.5, 1], **zero),
+        xaxis2=dict(range=[0, 1.25], tickvals=[0, 0.5, 1], title=dict(text=_loss(candidates, tau)), **zero),
         xaxis3=dict(range=[-1.75 * reach if low else 0, 1.75 * reach if high else 0.1 * reach], nticks=5, **zero),
         yaxis=rows,
         yaxis2=rows,
@@ -120,6 +120,12 @@ def _subtitle(candidates: Candidates) -> str:
     count = len(candidates.all_negatives)
     together = f" · light bar: the score of each of {candidates.crowd:,}, then their sums" if candidates.crowd > 1 else ""
     return f"K = {count:,} negatives, K + 1 = {count + 1:,} terms in the softmax{together}"
+
+
+def _loss(candidates: Candidates, tau: float) -> str:
+    """The loss as it follows from the probability of the positive."""
+    loss = info_nce(candidates.positive, candidates.all_negatives, tau)
+    return f"Loss −log P⁺ = {'∞' if np.isinf(loss) else signed(loss, 4)}"
 
 
 def _folded(values: np.ndarray, single: int) -> list[float]:

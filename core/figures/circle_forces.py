@@ -79,7 +79,8 @@ def circle_forces(angles: ArrayLike, anchor: int, tau: float, theme: Theme) -> g
     hardest = int(negatives.argmax())
     share = percent(negatives[hardest] / negatives.sum())
     title = f"{_name(hardest)} takes {share} of the push from anchor {_name(anchor)}"
-    legend = marks(theme, ("●", ANCHOR, "anchor"), ("●", POSITIVE, "positive"), ("●", NEGATIVE, "negatives"))
+    names = (("●", ANCHOR, "anchor"), ("●", POSITIVE, "positive"), ("●", NEGATIVE, "negatives, larger with their share"))
+    legend = marks(theme, *names)
     subtitle = f"tau {tau:g}, loss {forces.loss:.3f} nats · longest arrow {strongest:.3g} nats per radian<br>{legend}"
     layout = dict(xaxis=HIDDEN, yaxis=SQUARE, annotations=arrows, hoverdistance=-1, clickmode="event+select", dragmode=False)
     return make_room(style(fig, theme, title=title, subtitle=subtitle, height=SIZE, layout=layout))

@@ -31,6 +31,18 @@ def test_worked_example_in_words():
     assert "the positive has 54%" in fig.layout.title.text
 
 
+@pytest.mark.parametrize(("candidates", "tau", "loss"), [
+    (Candidates(1.0, (), 7, 1.0), 0.1, "2.079"),  # log 8
+    (Candidates(0.2, (0.5, 0.1, -0.3)), 0.0, "∞"),
+    (Candidates(0.2, (0.5, 0.1, -0.3)), np.inf, "1.386"),  # log 4
+    (CATALOGUE, 0.1, "0.6093"),  # -log 0.5438
+])  # fmt: skip
+def test_the_loss_stands_under_the_probabilities(candidates, tau, loss):
+    """The first question of the tour asks for the cost of guessing, which no part of its picture told."""
+    fig = anchor_softmax(candidates, tau, LIGHT)
+    assert fig.layout.xaxis2.title.text == f"Loss −log P⁺ = {loss}"
+
+
 @pytest.mark.parametrize(("tau", "shares", "slopes"), [
     (0.0, [1, 0, 0], [0, 0, 0]),
     (np.inf, [1 / 257, 1 / 257, 255 / 257], [-256 / 257, 1 / 257, 255 / 257]),

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -51,6 +52,17 @@ def test_answers_are_true():
     assert effective_number(negatives, tau) >= 128 > effective_number(negatives, tau * 0.75)
     assert "a factor of 0.50" in STEPS[3].answer()
     assert f"{math.ceil(math.exp(-5 * np.log(1 - 0.81))):,} candidates" in STEPS[7].answer()
+
+
+def test_what_the_first_and_the_last_question_ask_for_stands_in_the_picture(stores, open_page):
+    """Neither the cost of guessing nor a number of candidates beyond the axis could be read off."""
+    first = json.loads(charts(open_page(PAGE, tour_step="1"))[0])["layout"]
+    assert f"= {math.log(8):.3f}" in first["xaxis2"]["title"]["text"]
+    last = json.loads(charts(open_page(PAGE, tour_step="8"))[0])["layout"]
+    reported = re.search(r"[^<>]+ report [\d.]+", last["title"]["text"])[0]
+    assert STEPS[7].answer().startswith(f"{reported.split(' report ')[1]} of {reported.split(' ')[0]} nats.")
+    assert "1,024 candidates" in STEPS[7].question and "1,024 candidates" in reported
+    assert any(note["text"] == "log 1,024" for note in last["annotations"])
 
 
 def test_the_far_group_has_no_arrow_at_a_small_tau_and_some_at_a_large_one(stores, open_page):

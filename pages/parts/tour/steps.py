@@ -184,12 +184,13 @@ def _bound(theme: Theme) -> None:
 
 
 def _bound_answer() -> str:
-    _, truths = information_table.bounds(RHO)
-    needed = math.ceil(math.exp(truths[SHARED_DIM]))
+    bounds, truths = information_table.bounds(RHO)
+    truth, most = truths[SHARED_DIM], SIZES[-1]
     return (
-        f"At least e to the {truths[SHARED_DIM]:.2f}, {needed:,} candidates: the bound log N − L can never exceed log N, and N "
-        "counts the positive. Here is one reason why MoCo keeps a long queue of negatives. It is not the only one, and more is "
-        "not always better: see the queue study."
+        f"{bounds[SHARED_DIM][-1].estimate:.1f} of {truth:.1f} nats. The grey line stops it: log N − L can never exceed "
+        f"log N, here log {most:,} = {math.log(most):.2f}, and N counts the positive. At least e to the {truth:.2f}, "
+        f"{math.ceil(math.exp(truth)):,} candidates, are needed. Here is one reason why MoCo keeps a long queue of negatives. It "
+        "is not the only one, and more is not always better: see the queue study."
     )
 
 
@@ -207,16 +208,17 @@ STEPS = (
     Step(
         "Turn the temperature down",
         "The scores stay as they are; tau divides them before the softmax. Move it to the left and watch the gradient at the "
-        "right.",
+        "right: its orange bars are the push on the negatives.",
         _cold,
-        "From which tau on does the hardest negative take more than nine tenths of the push?",
+        "Going down, at which tau does the hardest negative first take more than nine tenths of the push?",
         _cold_answer,
         TEMPERATURE,
         "One anchor",
     ),
     Step(
         "Turn the temperature up",
-        "How many negatives share the push? The curve counts them: the exponential of the entropy of their shares.",
+        "How many negatives share the push? The curve counts them: the exponential of the entropy of their shares, which is 1 "
+        "when one negative takes all, and K when all take the same.",
         _hot,
         "From which tau on do at least half of the negatives do the work?",
         _hot_answer,
@@ -225,7 +227,7 @@ STEPS = (
     ),
     Step(
         "The temperature is also a volume knob",
-        "The pull on the positive is (1 − P⁺)/tau. The grey line is 1/tau alone.",
+        "The pull on the positive is (1 − P⁺)/tau, where P⁺ is its probability. The grey line is 1/tau alone.",
         _volume,
         "Move tau from 1 to 2. What happens to the pull?",
         _volume_answer,
@@ -253,7 +255,8 @@ STEPS = (
     ),
     Step(
         "The same scores, three losses",
-        "Cross entropy over classes, NCE and InfoNCE read the same four scores. Green is pulled up, orange pushed down.",
+        "Cross entropy over classes, NCE and InfoNCE read the same four logits, which are scores divided by tau. Green is pulled "
+        "up, orange pushed down.",
         _relatives,
         "Add 3 to every logit. Which of the three losses notices?",
         _relatives_answer,
@@ -262,9 +265,10 @@ STEPS = (
     ),
     Step(
         "What the loss cannot tell",
-        "The loss bounds how much the two views share. Here the truth is known: the dotted lines.",
+        "The points are log N minus the loss, a lower bound on the information that two views share. Here the truth is known: "
+        "the dotted lines.",
         _bound,
-        f"How many candidates are needed at least before the bound can report the {SHARED_DIM}-dimensional truth?",
+        f"With {SIZES[-1]:,} candidates, how much of the {SHARED_DIM}-dimensional truth is reported, and which line stops it?",
         _bound_answer,
         INFONCE,
         "Information bound",
