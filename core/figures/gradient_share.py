@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from core.figures.roles import EASY, FALSE_NEGATIVE, NEGATIVE, tau_axis
-from core.figures.text import NARROW, NARROW_SUBTITLE, WIDE, make_room, percent, readable, wrapped
+from core.figures.text import NARROW, NARROW_SUBTITLE, WIDE, WIDE_SUBTITLE, make_room, percent, readable, wrapped
 from core.figures.theme import Theme, end_label, rgba, style
 from core.losses.hardness import GROUPS, PushShares
 
@@ -71,7 +71,8 @@ def gradient_share(shares: PushShares, theme: Theme, *, tau: float | None = None
             yanchor="bottom",
             font=dict(color=theme.theory, size=12),
         )
-    style(fig, theme, title=wrapped(gradient_title(shares), WIDE), subtitle=_subtitle(shares, source))
+    subtitle = wrapped(_subtitle(shares, source), WIDE_SUBTITLE)
+    style(fig, theme, title=wrapped(gradient_title(shares), WIDE), subtitle=subtitle)
     tau_axis(fig, low, high, title="Temperature tau at which the push is computed (log scale)")
     fig.update_yaxes(title_text="Share of the push", range=[0, 1.02], tickformat=".0%")
     fig.update_layout(margin=dict(r=110))

@@ -1,9 +1,12 @@
 """Shares of the push over the temperature: lines, limits, stacked groups."""
 
+import re
+
 import numpy as np
 import pytest
 
 from core.figures.gradient_share import gradient_share, push_groups, room_in_band
+from core.figures.text import LINE, WIDE_SUBTITLE
 from core.figures.theme import LIGHT
 from core.losses.hardness import GROUPS, clouds, push_shares
 
@@ -25,6 +28,14 @@ def test_the_runs_own_temperature_is_marked_on_the_log_axis():
     note = next(note for note in fig.layout.annotations if note.text == "trained at tau 0.1")
     assert note.x == pytest.approx(-1)
     assert not any("trained" in (note.text or "") for note in gradient_share(SHARES, LIGHT, tau=5.0).layout.annotations)
+
+
+def test_a_long_name_of_the_embedding_breaks_and_moves_the_picture_down():
+    """At 1024 px the subtitle was cut behind "the hardest"."""
+    short, long = (gradient_share(SHARES, LIGHT, source=source) for source in ("clouds", "a run with many settings, " * 4))
+    lines = re.sub("<(?!br).*?>", "", long.layout.title.text).split("<br>")
+    assert len(lines) == 3 and max(map(len, lines[1:])) <= WIDE_SUBTITLE
+    assert long.layout.margin.t == short.layout.margin.t + LINE
 
 
 def test_groups_stack_to_all_of_the_push():

@@ -36,7 +36,14 @@ def queue() -> None:
             help=help_text("queue"),
         )
     with cells.cell():
-        momentum = st.select_slider("Momentum m", (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999), 0.9, key="nce_m", bind="query-params")
+        momentum = st.select_slider(
+            "Momentum m",
+            (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999),
+            0.9,
+            key="nce_m",
+            bind="query-params",
+            help="How much of itself the key encoder keeps at each step; the rest comes from the query encoder. 0 copies it.",
+        )
     with cells.cell():
         step = st.slider(
             "Step shown",

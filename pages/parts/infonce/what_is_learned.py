@@ -48,7 +48,8 @@ def what_is_learned() -> None:
     cells.metric("Largest distance to the closed form, NCE", signed(abs(density.fitted - density.theory).max(), 2))
     cells.metric("Largest distance to the closed form, InfoNCE", signed(abs(ratio.fitted - ratio.theory).max(), 2))
     st.markdown(
-        "A table of scores, one for each of 41 values of x, is fitted to each loss; the expected loss is summed exactly, so "
+        "The world is small: two contexts, equally likely, each with its own density over 41 values of x; all scores are "
+        "learned for context 1. A table of them, one for each x, is fitted to each loss; the expected loss is summed exactly, so "
         "nothing is random. Change N from 2 to 3: the InfoNCE scores stay where they are, because the best score does not "
         "depend on the number of candidates. Change k without the offset: the negative-sampling scores move."
     )
