@@ -69,6 +69,13 @@ def temperature_metrics(
     return fig
 
 
+def within_spread(runs: pd.DataFrame, first: float, second: float) -> bool:
+    """Whether the mean accuracies at two temperatures differ by no more than the larger of their standard deviations."""
+    done = runs[(runs["status"] == "finished") & runs["tau"].isin([first, second])]
+    found = done.groupby("tau")["linear_accuracy"].agg(["mean", "std"])
+    return bool(np.ptp(found["mean"]) <= found["std"].max())  # one seed has no spread, and NaN is no bound
+
+
 def metrics_title(runs: pd.DataFrame, published: pd.DataFrame | None) -> str:
     """Where accuracy peaks, and whether the most uniform encoder is the most accurate."""
     if len(runs):
@@ -77,6 +84,8 @@ def metrics_title(runs: pd.DataFrame, published: pd.DataFrame | None) -> str:
             best, flattest = means["linear_accuracy"].idxmax(), means["uniformity"].idxmin()
             if best == flattest:
                 return f"Tau {best:g} is both the most accurate and the most uniform"
+            if within_spread(runs, best, flattest):
+                return f"Tau {flattest:g} is the most uniform; the best accuracy, at tau {best:g}, is within its spread"
             return f"The most accurate encoder has tau {best:g}, the most uniform one tau {flattest:g}"
     if published is not None and len(published):
         theirs = published[published["metric"] == "linear_accuracy"]

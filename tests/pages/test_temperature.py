@@ -11,6 +11,7 @@ import pytest
 from core.losses.hardness import push_shares as push_shares_over
 from core.losses.softmax import effective_number, info_nce, push_shares
 from core.studies import Store
+from pages.parts.temperature.across_runs import more_uniform_less_accurate
 from pages.parts.temperature.circle import clicked_point
 from pages.parts.temperature.one_anchor import number
 from pages.parts.temperature.presets import PRESETS
@@ -170,6 +171,20 @@ def test_the_temperature_study_is_shown_first_at_a_usual_temperature(measured, o
     fixtures.fill(measured.results, fixtures.study("hypersphere-mnist-5k", seeds=(0,)))
     app = open_page(PAGE, tmp_view="Real embedding")
     assert app.selectbox(key="tmp_run").value == f"MNIST-5k, NT-Xent, tau 0.1, seed 0 ({STUDY})"
+
+
+def test_a_more_uniform_and_less_accurate_pair_stands_beyond_the_spread():
+    """That the most uniform encoder is not the best was told with a difference that was smaller than the spread over seeds."""
+    rows = [
+        dict(tau=tau, seed=seed, status="finished", uniformity=uniformity, linear_accuracy=accuracy + 0.002 * seed)
+        for tau, uniformity, accuracy in ((0.03, -2.5, 0.95), (0.1, -3.5, 0.951), (1.0, -2.7, 0.94))
+        for seed in (-1, 0, 1)
+    ]
+    runs = pd.DataFrame(rows)
+    means = runs.groupby("tau")[["linear_accuracy", "uniformity"]].mean()
+    told = more_uniform_less_accurate(runs, means)
+    assert told == " But tau 1 is more uniform than tau 0.03 (−2.7 against −2.5) and less accurate, 0.940 against 0.950."
+    assert more_uniform_less_accurate(runs, means.drop(index=1.0)) == ""
 
 
 def test_across_runs_shows_ours_beside_theirs(measured, open_page):

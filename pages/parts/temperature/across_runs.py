@@ -8,7 +8,7 @@ from core.figures.contrastive_accuracy import contrastive_accuracy
 from core.figures.dimensions_in_use import SHOWN, dimensions_in_use, more_uniform_with_fewer
 from core.figures.lines import Progress
 from core.figures.series import describe
-from core.figures.temperature_metrics import temperature_metrics
+from core.figures.temperature_metrics import temperature_metrics, within_spread
 from core.figures.text import signed
 from core.figures.uniformity_tolerance import uniformity_tolerance
 from core.geometry.closed_forms import uniform_optimum
@@ -135,15 +135,37 @@ def _untrained(table: pd.DataFrame) -> float | None:
     return float(rows["linear_accuracy"].mean()) if len(rows) else None
 
 
+def more_uniform_less_accurate(runs: pd.DataFrame, means: pd.DataFrame) -> str:
+    """The two temperatures of which the more uniform one loses most accuracy, beyond their spread; empty if there are none."""
+    pairs = [
+        (poor, good)
+        for poor in means.itertuples()
+        for good in means.itertuples()
+        if poor.uniformity < good.uniformity
+        and poor.linear_accuracy < good.linear_accuracy
+        and not within_spread(runs, poor.Index, good.Index)
+    ]
+    if not pairs:
+        return ""
+    poor, good = max(pairs, key=lambda pair: pair[1].linear_accuracy - pair[0].linear_accuracy)
+    return (
+        f" But tau {poor.Index:g} is more uniform than tau {good.Index:g} ({signed(poor.uniformity)} against "
+        f"{signed(good.uniformity)}) and less accurate, {poor.linear_accuracy:.3f} against {good.linear_accuracy:.3f}."
+    )
+
+
 def _most_uniform(runs: pd.DataFrame, theirs: pd.DataFrame) -> str:
     """Accuracy of the most uniform encoder against the best one, ours or published."""
     done = runs.groupby("tau")[["linear_accuracy", "uniformity"]].mean().dropna() if len(runs) else runs
     if len(done) > 1:
         flat, best = done.loc[done["uniformity"].idxmin()], done.loc[done["linear_accuracy"].idxmax()]
-        return (
+        peak = (
             f"our most uniform encoder (tau {flat.name:g}, {signed(flat['uniformity'])}) reaches {flat['linear_accuracy']:.3f}, "
-            f"the most accurate one (tau {best.name:g}) {best['linear_accuracy']:.3f} at uniformity {signed(best['uniformity'])}."
+            f"the most accurate one (tau {best.name:g}) {best['linear_accuracy']:.3f} at uniformity {signed(best['uniformity'])}"
         )
+        if not within_spread(runs, best.name, flat.name):
+            return f"{peak}."
+        return f"{peak}: no more apart than seeds are.{more_uniform_less_accurate(runs, done)}"
     if theirs.empty:
         return "pick one of the published tables above."
     wide = theirs.pivot_table(index="tau", columns="metric", values="value")
