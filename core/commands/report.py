@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from core.report import files, kept
 from core.report.definition import Report
 from core.report.forms import FORMS, as_bytes
 from core.report.resolve import resolve
@@ -38,7 +39,8 @@ def write_report(definition: Path | None, study: str | None, out: Path, store: P
         report = snapshot(_entry(study, entries), entries)
     else:
         found = Report.from_toml(definition)
-        report = resolve(found, entries, definition.resolve().parent, source=str(definition), both=form == "html")
+        folder = _folder(found, definition, store)
+        report = resolve(found, entries, folder, source=str(definition), both=form == "html")
     content = as_bytes(report, form)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -50,6 +52,14 @@ def write_report(definition: Path | None, study: str | None, out: Path, store: P
         print(json.dumps({"file": str(out), "bytes": len(content), "figures": figures}))
     else:
         print(f"{out}  {len(content) / 1e6:.1f} MB, {figures} figure{'s' if figures != 1 else ''}")
+
+
+def _folder(found: Report, definition: Path, store: Path) -> Path:
+    """Where the kept figures of a report lie: beside it, or, if it was saved from the page, beside the person's reports."""
+    beside, own = definition.resolve().parent, files.folder_of(store)
+    lacks = any(not kept.path_of(figure, beside).is_file() for figure in files.kept_in(found))
+    there = all(kept.path_of(figure, own).is_file() for figure in files.kept_in(found))
+    return own if lacks and there else beside
 
 
 def _entry(wanted: str, entries: list[Entry]) -> Entry:

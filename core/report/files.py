@@ -1,11 +1,12 @@
 """Where reports are kept: `<runs>/reports/<name>.toml`, written so that a reader never sees half of one."""
 
 import time
-from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
+from core.report import kept
 from core.report.definition import FigureItem, Item, Report, ReportError
-from core.report.kept import FOLDER
 from core.studies.files import write_bytes
 from core.studies.names import STUDY_NAME, cannot_write
 
@@ -51,6 +52,27 @@ def read(folder: Path, name: str) -> Report:
     return Report.from_toml(path) if path.is_file() else Report()
 
 
+def kept_in(report: Report) -> list[str]:
+    """Names of the kept figures that a report shows, each once."""
+    items = (item for item in report.item if isinstance(item, FigureItem) and item.figure == "kept")
+    return list(dict.fromkeys(str(item.options.get("file", "")) for item in items))
+
+
+def packed(report: Report, folder: Path, name: str) -> bytes:
+    """A report's definition and its kept figures as a ZIP, which `core report` finds them in once it is unpacked.
+
+    A kept figure that is missing here is left out.
+    """
+    file = BytesIO()
+    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        archive.writestr(f"{name}.toml", report.to_toml())
+        for figure in kept_in(report):
+            path = kept.path_of(figure, folder)
+            if path.is_file():
+                archive.write(path, f"{kept.FOLDER}/{path.name}")
+    return file.getvalue()
+
+
 def save(folder: Path, name: str, report: Report) -> Path:
     """Write a report under a name.
 
@@ -89,14 +111,9 @@ def delete(folder: Path, name: str) -> None:
 
 def _drop_unused(folder: Path) -> None:
     try:
-        used = _kept([read(folder, name) for name in names(folder)])
+        used = {figure for name in names(folder) for figure in kept_in(read(folder, name))}
     except ReportError:  # a report that cannot be read may show any of them
         return
-    for path in (folder / FOLDER).glob("*.json"):
+    for path in (folder / kept.FOLDER).glob("*.json"):
         if path.stem not in used and time.time() - path.stat().st_mtime > KEPT_FOR:
             path.unlink(missing_ok=True)
-
-
-def _kept(reports: Sequence[Report]) -> set[str]:
-    items = (item for report in reports for item in report.item)
-    return {str(item.options.get("file")) for item in items if isinstance(item, FigureItem) and item.figure == "kept"}

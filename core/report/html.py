@@ -16,8 +16,9 @@ from core.figures.theme import DARK, LIGHT
 from core.provenance import code_version
 from core.report.markdown import to_html
 from core.report.recolor import patch
-from core.report.relay import without_title
+from core.report.relay import title_parts, without_title
 from core.report.resolve import FigurePart, Part, Resolved, TablePart, TextPart
+from core.report.richtext import coloured_html
 
 FOLDER = Path(__file__).resolve().parent
 TEMPLATE = "page.html.j2"
@@ -77,7 +78,7 @@ def _section(part: Part, number: int) -> dict[str, Any]:
     toml = f"# {drawing.provenance}\n{drawing.settings()}" if drawing.settings else ""
     return {
         "kind": "figure",
-        "subtitle": part.subtitle,
+        "subtitle": coloured_html(part.subtitle, title_parts(part.dark)[1] if part.dark is not None else None),
         "alt": drawing.alt,
         "provenance": drawing.provenance,
         "height": without_title(drawing.figure).layout.height,

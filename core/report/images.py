@@ -120,7 +120,7 @@ def printed(sheets: Sequence[Sheet], html: str) -> bytes:
 
     Args:
         sheets: Pictures in it.
-        html: The page; `{{plot 0}}`, `{{plot 1}}`, ... stand where the source of a picture goes. `@page` sets the paper.
+        html: The page; `src="{{plot 0}}"`, `src="{{plot 1}}"`, ... stand for the sources of pictures. `@page` sets the paper.
 
     Returns:
         The PDF.

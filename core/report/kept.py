@@ -8,8 +8,10 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.io import to_json
 
-from core.figures.theme import THEMES, Theme
+from core.figures.theme import LIGHT, THEMES, Theme
 from core.report.recolor import recolored
+from core.report.relay import title_parts
+from core.report.richtext import plain
 from core.studies.files import FORMAT_VERSION, read_json, write_json
 
 FOLDER = "kept"  # beside the reports
@@ -38,15 +40,26 @@ def keep(fig: go.Figure, folder: Path, *, alt: str, provenance: str, theme: Them
     content = {"figure": figure, "alt": alt, "provenance": provenance, "theme": theme.name, "title": title}
     name = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:LENGTH]
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    write_json(folder / FOLDER / f"{name}.json", content)
+    write_json(path_of(name, folder), content)
     return name
+
+
+def title_of(name: str, folder: Path) -> str:
+    """What a kept figure says on top, or its own words for what it shows; empty if it is missing or broken."""
+    found = read(name, folder, LIGHT)
+    return (found[1].get("title") or plain(title_parts(found[0])[0]) or found[1].get("alt") or "") if found else ""
+
+
+def path_of(name: str, folder: Path) -> Path:
+    """The file of a kept figure, whether it exists or not."""
+    return folder / FOLDER / f"{name}.json"
 
 
 def read(name: str, folder: Path, theme: Theme) -> tuple[go.Figure, dict[str, Any]] | None:
     """A kept figure in the colours of a theme, and what was written with it; None if it is missing or broken."""
     if len(name) != LENGTH or not set(name) <= set("0123456789abcdef"):
         return None
-    content = read_json(folder / FOLDER / f"{name}.json")
+    content = read_json(path_of(name, folder))
     if content is None or content.get("format_version") != FORMAT_VERSION or content.get("theme") not in THEMES:
         return None
     figure = recolored(content["figure"], THEMES[content["theme"]], theme)

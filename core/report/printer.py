@@ -59,7 +59,7 @@ async def _output(pen: kaleido.Kaleido, output: dict[str, Any], sheets: Sequence
     else:
         page = output["html"]
         for number, sheet in enumerate(sheets):
-            page = page.replace(f"{{{{plot {number}}}}}", _uri(sheet))
+            page = page.replace(f'src="{{{{plot {number}}}}}"', f'src="{_uri(sheet)}"')  # in text it is text
         tab = await _open(pen, page, file)
         own = "width" in output
         size = {"paperWidth": output["width"], "paperHeight": output["height"]} if own else {"preferCSSPageSize": True}

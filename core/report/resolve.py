@@ -28,7 +28,7 @@ class FigurePart(NamedTuple):
     """A figure that was drawn."""
 
     title: str  # plain text
-    subtitle: str  # plain text
+    subtitle: str  # Plotly markup: its colours are often the legend
     drawing: Drawing
     notes: str
     name: str  # start of file names
@@ -117,9 +117,10 @@ def part_of(item: Item, entries: Sequence[Entry], folder: Path = Path(), *, both
     source, options = Source(entry, entries, folder), kind.options(**item.options)
     drawn = kind.build(source, options, LIGHT)
     dark = kind.build(source, options, DARK).figure if both else None
-    title, subtitle = (plain(part) for part in title_parts(drawn.figure))
+    title, subtitle = title_parts(drawn.figure)
     name = _file(entry, item.figure)
-    return FigurePart(item.title or title or kind.title, subtitle, drawn, item.notes, name, entry.id if entry else "", dark)
+    title = item.title or plain(title) or kind.title
+    return FigurePart(title, subtitle, drawn, item.notes, name, entry.id if entry else "", dark)
 
 
 def _entry(wanted: str, entries: Sequence[Entry]) -> Entry:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 from html.parser import HTMLParser
+from itertools import groupby
 from typing import NamedTuple
 
 # Advance widths of Helvetica in thousandths of the font size (Adobe font metrics); the fonts that stand in for it agree.
@@ -83,6 +84,29 @@ def words(markup: str) -> list[Word]:
 def plain(markup: str) -> str:
     """A Plotly text without its markup, on one line."""
     return " ".join(word.text for word in words(markup) if word.text)
+
+
+def coloured_html(markup: str, dark: str | None = None) -> str:
+    """A Plotly text as HTML on one line that keeps the colours, which are often the only legend.
+
+    Args:
+        markup: The text.
+        dark: The same text for the dark theme. With it, a coloured stretch is a `span` of class `mark` with its two colours in
+            `--light` and `--dark`; without it, the colour is set directly.
+
+    Returns:
+        HTML that can be put into a page as it is.
+    """
+    found = [word for word in words(markup) if word.text]
+    other = [word.color for word in words(dark) if word.text] if dark else []
+    if len(other) != len(found):
+        other = [word.color for word in found]  # texts that do not match word by word
+    parts = []
+    for (light, night), stretch in groupby(zip(found, other, strict=True), key=lambda pair: (pair[0].color, pair[1])):
+        text = escape(" ".join(word.text for word, _ in stretch))
+        style = f'class="mark" style="--light:{light};--dark:{night or light}"' if dark else f'style="color:{light}"'
+        parts.append(f"<span {style}>{text}</span>" if light else text)
+    return " ".join(parts)
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:

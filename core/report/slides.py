@@ -28,6 +28,7 @@ PIXELS_PER_INCH = 144  # 1920 px on a slide
 SHARPNESS = 2  # pixels of the picture per pixel of a 1920 x 1080 screen
 TITLE_SIZES = (30, 27, 24, 21, 18)  # points; the largest that fits into two lines
 ROWS, COLUMNS = 14, 9  # of a table on a slide
+PROPERTY = 255  # characters that the format allows in a property of the file
 TITLE_ONLY, TITLE_SLIDE, BLANK_BODY = 5, 0, 5  # layouts of python-pptx's default template
 
 
@@ -48,7 +49,7 @@ def to_pptx(report: Resolved) -> bytes:
     drawn = _draw(report.figures)
     deck = Presentation()
     deck.slide_width, deck.slide_height = WIDE, HIGH
-    deck.core_properties.title, deck.core_properties.author = report.title, report.author
+    deck.core_properties.title, deck.core_properties.author = _property(report.title), _property(report.author)
     deck.core_properties.comments = f"Made with Contrastive Lens {code_version()}"
     _title_slide(deck, report)
     for part in report.parts:
@@ -61,6 +62,11 @@ def to_pptx(report: Resolved) -> bytes:
     file = BytesIO()
     deck.save(file)
     return file.getvalue()
+
+
+def _property(text: str) -> str:
+    """Text as a property of the file takes it: short, and without control characters."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:PROPERTY]
 
 
 def _draw(figures: Sequence[FigurePart]):
@@ -124,6 +130,9 @@ def _text_slide(deck: Presentation, part: TextPart) -> None:
     head = next((paragraph for paragraph in paragraphs if paragraph.heading), None)
     slide = _new(deck, "".join(run.text for run in head.runs) if head else "")
     body = [paragraph for paragraph in paragraphs if paragraph is not head]
+    if not body:  # a heading alone opens a section
+        _place(slide.shapes.title, EDGE, 2.6, 40 / 3 - 2 * EDGE, 2.3)
+        return
     box = slide.shapes.add_textbox(Inches(EDGE), Inches(BODY_TOP), Inches(40 / 3 - 2 * EDGE), Inches(BODY_HIGH))
     letters = sum(len(run.text) for paragraph in body for run in paragraph.runs)
     _fill(box.text_frame, body, 24 if letters < 500 else 20 if letters < 900 else 16)

@@ -5,8 +5,10 @@ from html import escape
 import streamlit as st
 
 from core.report.definition import Markdown
-from core.report.relay import without_title
+from core.report.markdown import to_html
+from core.report.relay import title_parts, without_title
 from core.report.resolve import FigurePart, TablePart
+from core.report.richtext import coloured_html
 from core.report.scale import scaled
 from pages.parts import address
 from pages.parts.chart import current_theme, show
@@ -41,21 +43,21 @@ title, subtitle, part = "", "", None
 if not isinstance(item, Markdown):
     part = preview(item)
     if isinstance(part, FigurePart):
-        title, subtitle = part.title, part.subtitle
+        large = part.dark if part.dark is not None and current_theme().name == "dark" else part.drawing.figure
+        title, subtitle = part.title, coloured_html(title_parts(large)[1])
     elif isinstance(part, TablePart):
         title = part.title
     else:
-        title, subtitle = item.title, f"This cannot be drawn: {part}."
+        title, subtitle = item.title, escape(f"This cannot be drawn: {part}.")
 
 with st.container(key="show_head"):
-    st.html(f"<h1>{escape(title)}</h1><p>{escape(subtitle)}</p>" if title or subtitle else "<h1></h1>")
+    st.html(f"<h1>{escape(title)}</h1><p>{subtitle}</p>" if title or subtitle else "<h1></h1>")
 with st.container(key="show_stage"):
     if isinstance(item, Markdown):
         with st.container(key="show_text"):
-            st.markdown(item.markdown)
+            st.html(to_html(item.markdown) or "<p></p>")
     elif isinstance(part, FigurePart):
-        figure = part.dark if part.dark is not None and current_theme().name == "dark" else part.drawing.figure
-        large = scaled(without_title(figure), LARGER).update_layout(height=None)  # as high as the window
+        large = scaled(without_title(large), LARGER).update_layout(height=None)  # as high as the window
         show(large, key="show_figure", alt=part.drawing.alt, save=None, height="stretch")
     elif isinstance(part, TablePart):
         st.html(table_html(part.frame))

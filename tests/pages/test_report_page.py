@@ -1,9 +1,11 @@
 """The page Report: add, reorder, rename, remove, take back, delete and bring back."""
 
+import plotly.graph_objects as go
 import pytest
 
-from core.report import files
-from core.report.definition import Markdown, Report
+from core.figures.theme import LIGHT, style
+from core.report import files, kept
+from core.report.definition import FigureItem, Markdown, Report
 from tests.pages.visit import texts
 
 PAGE = "pages/present/report.py"
@@ -68,3 +70,15 @@ def test_a_broken_report_can_be_deleted(talk, open_page):
     assert "needs exactly one of" in app.error[0].value
     app.button(key="rep_delete").click().run()
     assert files.names(talk) == [] and not app.exception and not [b for b in app.button if b.key == "rep_undelete"]
+
+
+def test_kept_figures_are_told_apart_and_travel_with_the_definition(stores, open_page):
+    """Bug: the list said "Kept from a page" for each of them."""
+    folder = files.folder_of(stores.runs)
+    for title in ("One anchor", "Many negatives"):
+        figure = style(go.Figure(go.Scatter(y=[1, 2])), LIGHT, title=title)
+        name = kept.keep(figure, folder, alt="A line.", provenance="made here", theme=LIGHT)
+        files.add(folder, FigureItem(figure="kept", options={"file": name}))
+    app = open_page(PAGE)
+    listed = app.radio(key="rep_place").options
+    assert ["One anchor" in listed[0], "Many negatives" in listed[1]] == [True, True] and not app.exception

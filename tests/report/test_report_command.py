@@ -2,10 +2,12 @@
 
 import json
 
+import plotly.graph_objects as go
 import pytest
 
 from core.__main__ import main
-from core.report import chrome
+from core.figures.theme import LIGHT
+from core.report import chrome, files, kept
 from core.report.definition import Report
 from core.report.snapshot import report_on
 from core.studies.catalogue import find
@@ -83,3 +85,15 @@ def test_without_a_browser_slides_are_refused_in_one_line(stores, definition, tm
         assert main(["report", str(definition), "--out", str(tmp_path / f"x.{form}")]) == 2
         assert "BROWSER_PATH names" in capsys.readouterr().err
         assert not (tmp_path / f"x.{form}").exists()
+
+
+def test_kept_figures_are_found_beside_ones_own_reports(tmp_path, monkeypatch, capsys):
+    """Bug: a definition that was saved from the page could not be drawn on the same machine."""
+    folder = files.folder_of(tmp_path / "runs")
+    name = kept.keep(go.Figure(go.Scatter(y=[1, 2])), folder, alt="A line.", provenance="made here", theme=LIGHT, title="Kept")
+    (tmp_path / "talk.toml").write_text(f'[[item]]\nfigure = "kept"\noptions = {{ file = "{name}" }}\n')
+    arguments = ["report", str(tmp_path / "talk.toml"), "--out", str(tmp_path / "talk.html")]
+    monkeypatch.setenv("CONTRASTIVE_LENS_RUNS", str(tmp_path / "empty"))
+    assert main(arguments) == 2 and f"kept/{name}.json belongs there" in capsys.readouterr().err
+    monkeypatch.setenv("CONTRASTIVE_LENS_RUNS", str(tmp_path / "runs"))
+    assert main(arguments) == 0 and 'aria-label="A line."' in (tmp_path / "talk.html").read_text()

@@ -1,6 +1,8 @@
 """Saved reports: names that cannot leave the folder, atomic writing, the draft, kept figures."""
 
 import os
+from io import BytesIO
+from zipfile import ZipFile
 
 import plotly.graph_objects as go
 import pytest
@@ -80,3 +82,18 @@ def test_deleting_a_report_drops_only_the_kept_figures_that_nobody_else_shows(tm
         os.utime(path, (0, 0))
     files.delete(tmp_path, "gone")
     assert [path.stem for path in (tmp_path / "kept").glob("*.json")] == [shared]
+
+
+def test_a_definition_with_kept_figures_is_packed_with_them(tmp_path):
+    """Bug: the downloaded definition named kept figures that lay on another machine, so it could not be drawn."""
+    name = kept.keep(_figure(DARK), tmp_path / "here", alt="A line.", provenance="made here", theme=DARK)
+    item = FigureItem(figure="kept", options={"file": name})
+    report = Report(title="Kept", item=(item, item, FigureItem(figure="kept", options={"file": "0123456789ab"})))
+    assert files.kept_in(report) == [name, "0123456789ab"]
+    with ZipFile(BytesIO(files.packed(report, tmp_path / "here", "talk"))) as archive:
+        assert sorted(archive.namelist()) == [f"kept/{name}.json", "talk.toml"]
+        archive.extractall(tmp_path / "there")
+    assert Report.from_toml(tmp_path / "there" / "talk.toml") == report
+    assert draw_kept(Source(None, (), tmp_path / "there"), KeptOptions(file=name), LIGHT).alt == "A line."
+    assert kept.title_of(name, tmp_path / "there") == "A slider's position"
+    assert kept.title_of("0123456789ab", tmp_path / "there") == ""

@@ -157,3 +157,15 @@ def test_figures_for_the_script_are_json(page):
     start = page.index('<script type="application/json" id="figures">') + len('<script type="application/json" id="figures">')
     figures = json.loads(page[start : page.index("</script>", start)])
     assert len(figures) == 10 and all(change[0] for figure in figures for change in figure["dark"])
+
+
+def test_a_legend_in_a_subtitle_keeps_its_colours_in_both_themes(draw):
+    """Bug: reports wrote subtitles as plain text, and "● every instance a class · ● queue of keys" said nothing any more."""
+    item = FigureItem(figure="full_softmax_cost")
+    html = render(resolve(Report(item=(item,)), (), both=True))
+    subtitle = re.search(r'<p class="subtitle">(.*?)</p>', html)[1]
+    marks = re.findall(r'<span class="mark" style="--light:(#\w{6});--dark:(#\w{6})">● ([^<]+)</span>', subtitle)
+    assert [name for *_, name in marks] == ["every instance a class", "queue of keys (MoCo)"]
+    assert len({light for light, *_ in marks}) == 2 and all(light != dark for light, dark, _ in marks)
+    printed = re.search(r'<p class="subtitle">(.*?)</p>', render(resolve(Report(item=(item,)), ()), pictures=True))[1]
+    assert re.findall(r'style="color:(#\w{6})"', printed) == [light for light, *_ in marks]

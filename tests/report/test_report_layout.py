@@ -10,7 +10,7 @@ from core.report.legend import Entry, entries, rows
 from core.report.presets import PRESETS
 from core.report.recolor import patch, recolored
 from core.report.relay import is_line_name, relay, title_parts, without_title
-from core.report.richtext import balanced, line_width, plain, text_width, words, wrap
+from core.report.richtext import balanced, coloured_html, line_width, plain, text_width, words, wrap
 from core.report.scale import scaled
 from core.report.sheet import compose, lay_out
 from tests.report.conftest import ALONE, SHOWN
@@ -218,3 +218,14 @@ def test_everything_but_the_data_grows():
     assert tuple(large.data[0].marker.size) == (8, 12)
     assert "font-size:26px" in large.layout.title.text
     assert large.data[0].y == fig.data[0].y and large.layout.height == fig.layout.height
+
+
+def test_coloured_html_keeps_colours_and_lets_no_markup_through():
+    text = "n &lt; 5 · <span style='color:#0072B2'>● <b>a</b> one</span> · <span style='color:red;x:url(y)'>\"two\"</span>"
+    assert coloured_html(text) == (
+        'n &lt; 5 · <span style="color:#0072B2">● a one</span> · <span style="color:red">&quot;two&quot;</span>'
+    )
+    dark = text.replace("#0072B2", "#66AAD1")
+    assert '<span class="mark" style="--light:#0072B2;--dark:#66AAD1">● a one</span>' in coloured_html(text, dark)
+    assert '--light:#0072B2;--dark:#0072B2"' in coloured_html(text, "another text")
+    assert coloured_html("") == ""

@@ -165,6 +165,18 @@ def test_slides_have_native_titles_notes_and_sharp_pictures(fake, entries):
     assert any("Showing 14 of" in shape.text_frame.text for shape in deck.slides[4].shapes if shape.has_text_frame)
 
 
+def test_slides_take_any_title_and_open_a_section_with_a_heading(fake):
+    """Bug: a title of more than 255 characters could not be a property of the file, and there were no slides at all."""
+    title = "Long / odd \u000b 🎉 <b>title</b> " * 20
+    report = Report(title=title, author="a" * 300, item=(Markdown(markdown="## Part two"), Markdown(markdown=title)))
+    deck = Presentation(io.BytesIO(slides.to_pptx(resolve(report, ()))))
+    assert deck.core_properties.title == title.replace("\u000b", " ")[:255] and len(deck.core_properties.author) == 255
+    section = deck.slides[1]
+    assert section.shapes.title.text == "Part two" and len(section.shapes) == 1
+    middle = Emu(section.shapes.title.top + section.shapes.title.height // 2).inches
+    assert middle == pytest.approx(3.75, abs=0.1)
+
+
 @pytest.fixture(scope="module")
 def files(draw, tmp_path_factory) -> dict[tuple[str, str, str], bytes]:
     """Every figure of the catalogue that has something of its own, in every size: SVG of all, PNG and PDF of one."""

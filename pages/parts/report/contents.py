@@ -1,7 +1,10 @@
 """The contents of a report: what is in it, in which order, and how something is added."""
 
+from pathlib import Path
+
 import streamlit as st
 
+from core.report import kept
 from core.report.catalogue import FIGURES, TABLES, Figure, Table
 from core.report.definition import FigureItem, Item, Markdown, Report, TableItem
 from core.report.snapshot import key_items
@@ -12,6 +15,7 @@ from pages.parts.report import state
 ICONS = {"markdown": "notes", "figure": "show_chart", "table": "table"}
 KINDS = ("Figure", "Table", "Text", "A whole study")
 SHORT = 44  # characters of text shown in the list
+LONG = 72  # characters of the title of a kept figure
 
 
 def contents(report: Report) -> int | None:
@@ -57,10 +61,24 @@ def label(item: Item) -> str:
         shown = text if len(text) <= SHORT else f"{text[: SHORT - 1].rstrip()}…"
         return f":material/{ICONS['markdown']}: {escaped(shown) or 'empty text'}"
     kind, name = ("figure", item.figure) if isinstance(item, FigureItem) else ("table", item.table)
-    title = item.title or (FIGURES if kind == "figure" else TABLES)[name].title
+    title = item.title or _kept_title(item) or (FIGURES if kind == "figure" else TABLES)[name].title
     entry = find(studies.entries(), item.study) if item.study else None
     where = f" :gray[{escaped(entry.title if entry else item.study)}]" if item.study else ""
     return f":material/{ICONS[kind]}: {escaped(title)}{where}"
+
+
+def _kept_title(item: Item) -> str:
+    """A kept figure is listed by its own title: "Kept from a page", several times, would not tell them apart."""
+    if not isinstance(item, FigureItem) or item.figure != "kept":
+        return ""
+    return _title_of(str(item.options.get("file", "")), str(state.folder()))
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _title_of(file: str, folder: str) -> str:
+    """A kept file never changes, as its name comes from its content."""
+    title = kept.title_of(file, Path(folder))
+    return title if len(title) <= LONG else f"{title[: LONG - 1].rstrip()}…"
 
 
 def _adding(after: int | None) -> None:

@@ -38,9 +38,7 @@ def downloads(report: Report) -> None:
                 disabled=empty or (needs and found.path is None),
                 help=(found.reason or f"{text} {TAKES}") if needs else text,
             )
-        help_text = "Writes the same report again: python -m core report FILE --out report.html"
-        toml = "application/toml"
-        download("Definition", report.to_toml, f"{name}.toml", toml, "rep_toml", disabled=empty, help=help_text)
+        _definition(report, name)
     if found.path is None:
         st.caption(found.reason)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -53,6 +51,18 @@ def downloads(report: Report) -> None:
             query_params={"report": name, "present": "1"},
             disabled=empty,
         )
+
+
+def _definition(report: Report, name: str) -> None:
+    """The TOML; figures that were kept from a page lie beside it in a ZIP, without which they could not be drawn elsewhere."""
+    again = f"Writes the same report again: python -m core report {name}.toml --out report.html"
+    if files.kept_in(report):
+        folder = state.folder()
+        data, file, mime = lambda: files.packed(report, folder, name), f"{name}.zip", "application/zip"
+        again = f"With the figures that were kept from pages; unpack it. {again}"
+    else:
+        data, file, mime = report.to_toml, f"{name}.toml", "application/toml"
+    download("Definition", data, file, mime, "rep_toml", disabled=not report.item, help=again)
 
 
 def _file(report: Report, form: str) -> bytes:

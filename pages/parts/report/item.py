@@ -10,8 +10,10 @@ from core.figures.run_table import run_names
 from core.report.catalogue import FIGURES, TABLES
 from core.report.definition import FigureItem, Item, Markdown, TableItem
 from core.report.drawing import CannotDraw
-from core.report.relay import without_title
+from core.report.markdown import to_html
+from core.report.relay import title_parts, without_title
 from core.report.resolve import FigurePart, Part, part_of
+from core.report.richtext import coloured_html
 from core.studies.catalogue import Entry, find
 from core.studies.names import StudyError
 from pages.parts import studies
@@ -23,6 +25,7 @@ RUN_FIELDS = frozenset({"run", "before", "after"})
 MOST_RUNS = 8
 WORDS = {"sd": "mean ± sd", "range": "lowest to highest", "seeds": "every seed", "lam": "lambda", "none": "nothing"}
 HEIGHT_OF_TABLE = 400
+EMPTY = "<p></p>"  # st.html refuses an empty text
 
 
 def detail(item: Item, place: int) -> None:
@@ -38,7 +41,9 @@ def detail(item: Item, place: int) -> None:
     elif isinstance(part, FigurePart):
         figure = part.dark if part.dark is not None else part.drawing.figure
         st.markdown(f"**{escaped(part.title)}**")  # outside the figure, where it wraps
-        st.caption(escaped(part.subtitle))
+        subtitle = coloured_html(title_parts(figure)[1])
+        if subtitle:
+            st.html(f"<p style='margin:0;font-size:0.875rem;color:{current_theme().muted}'>{subtitle}</p>")
         show(without_title(figure), key="rep_preview", alt=part.drawing.alt, save=None)
         st.caption(part.drawing.provenance)
     else:
@@ -82,7 +87,7 @@ def _text(item: Markdown, place: int) -> None:
         )
     with right:
         st.caption("As it will look")
-        st.markdown(item.markdown)
+        st.html(to_html(item.markdown) or EMPTY)  # by the renderer of the files: Streamlit's own knows more than they do
 
 
 def _field(name: str, title: str, item: FigureItem | TableItem, place: int, hint: str, widget: Any) -> None:
