@@ -121,3 +121,10 @@ def test_choices_survive_a_page_switch(run_id, open_page):
     app.switch_page("pages/home/home.py").run()
     app.switch_page(SUPPRESSION).run()
     assert "tau 0.1, 10 bits" in texts(app)
+
+
+def test_the_curve_grows_before_any_run_has_ended(stores, open_page):
+    fixtures.fill(stores.runs, fixtures.study("randbit-quick"), runs=0, folders=True)
+    fixtures.set_state(stores.runs, fixtures.study("randbit-quick"), "running", running=2)
+    drawn = charts(open_page(SUPPRESSION, study="runs/randbit-quick"))
+    assert "epoch 6 of 15" in drawn[0] and "circle-open" in drawn[0]

@@ -17,6 +17,7 @@ from pages.parts.suppression.charts import charts
 from pages.parts.suppression.claims import claims
 from pages.parts.suppression.details import cells_table, method
 from pages.parts.suppression.run import run_panel
+from pages.parts.suppression.so_far import so_far
 from pages.parts.suppression.strip import strip
 
 DIAL = "bits"
@@ -43,7 +44,7 @@ def own() -> None:
         live.show_problem()
         return
     if just_started is not None:
-        live.watch(just_started, "sup")
+        so_far(just_started, live.watch(just_started, "sup"), DIAL, "sup")
         return
     controls = st.container(horizontal=True, vertical_alignment="bottom")
     with controls:
@@ -58,6 +59,8 @@ def own() -> None:
         strip(entry, DIAL)
         cells_table(entry, runs, "linear_accuracy", DIAL)
         method(entry, runs)
+    else:
+        so_far(entry, state, DIAL, "sup")
 
 
 def _just_started(known: list[Entry]) -> Entry | None:

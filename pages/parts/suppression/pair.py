@@ -24,6 +24,7 @@ from pages.parts.suppression.charts import LEFT, RIGHT, View, clickable, spread_
 from pages.parts.suppression.claims import claims
 from pages.parts.suppression.details import cells_table, making
 from pages.parts.suppression.run import run_panel
+from pages.parts.suppression.so_far import so_far
 from pages.parts.suppression.strip import strip
 
 
@@ -99,8 +100,10 @@ def pair(dial: str) -> None:
             with st.expander("Run this study here", icon=":material/play_arrow:"):
                 live.run_button(entry, "sup_again", "Run here", help="Runs in its own process, also when this page is closed.")
         claims(entry, runs, dial)
-    elif entry.definition is not None and entry.definition.question:
-        st.markdown(f"**The study asks:** {entry.definition.question}")
+    else:
+        if entry.definition is not None and entry.definition.question:
+            st.markdown(f"**The study asks:** {entry.definition.question}")
+        so_far(entry, state, dial, "sup")
     strip(entry, dial, folded=finished)
     if finished:
         cells_table(entry, runs, contest.first, dial)

@@ -14,7 +14,7 @@ from pages.parts.chart import STILL, current_theme, show
 from pages.parts.live import LOOK_AGAIN
 
 METRIC = "online_accuracy"  # known after every epoch, unlike the linear probe
-ALT = "Accuracy of the online probe so far against the number of added bits; runs that still train are rings."
+ALT = "Accuracy of the online probe so far against the dial of the experiment; runs that still train are rings."
 
 
 def so_far(entry: Entry, state: StudyState, dial: str, key: str, height: int = 320) -> None:
