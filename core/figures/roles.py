@@ -17,7 +17,8 @@ TAU_TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
 def log_tau(low: float, high: float, *, ticks=TAU_TICKS, title: str = "Temperature tau (log scale)") -> dict:
     """Settings of an axis that is the temperature: logarithmic, plain numbers at the ticks, none beyond the range."""
-    shown = [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
+    low, high = low * 0.999, high * 1.001  # points are drawn in float32, which may lie a little outside, and would be left out
+    shown = [tick for tick in ticks if low <= tick <= high]
     return dict(
         type="log",
         range=[log10(low), log10(high)],

@@ -11,6 +11,7 @@ from core.losses.softmax import effective_number, effective_number_uniform, grad
 LOW, HIGH = 0.005, 100.0
 TAUS = np.geomspace(LOW, HIGH, 90)
 HEIGHT = 340
+COUNTS = tuple(10**power for power in range(6))  # ticks of the number of negatives
 TICKS = (0.005, 0.02, 0.1, 0.5, 2, 10, 50)
 
 
@@ -34,7 +35,11 @@ def effective_negatives(candidates: Candidates, tau: float, theme: Theme) -> go.
     layout = dict(
         xaxis=log_tau(LOW, HIGH, ticks=TICKS),
         yaxis=dict(
-            type="log", title=dict(text="Effective negatives"), dtick=1, range=[-0.08, np.log10(max(count, 2)) * 1.08 + 0.12]
+            type="log",
+            title=dict(text="Effective negatives"),
+            tickvals=COUNTS,
+            ticktext=[f"{tick:,}" for tick in COUNTS],
+            range=[-0.08, np.log10(max(count, 2)) * 1.08 + 0.12],
         ),
         shapes=[
             dict(type="line", xref="x domain", x0=0, x1=1, y0=count, y1=count, line=dict(color=theme.theory, width=1, dash="dot"))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from core.figures.anchor_softmax import Candidates
+from core.figures.loss_reference import loss_reference
 from core.figures.temperature_sweep import HIGH, LOW, TAUS, effective_negatives, gradient_size
 from core.figures.theme import LIGHT
 
@@ -23,6 +24,21 @@ def test_effective_negatives_follow_the_closed_form_of_even_scores():
 def test_limits_are_marked_at_the_ends(tau, at, value):
     marker = effective_negatives(SPREAD, tau, LIGHT).data[2]
     assert (marker.x[0], marker.y[0]) == pytest.approx((at, value))
+
+
+@pytest.mark.parametrize("tau", [LOW, HIGH])
+@pytest.mark.parametrize("figure", [effective_negatives, gradient_size, loss_reference])
+def test_the_mark_of_now_lies_on_the_axis_at_both_ends(figure, tau):
+    """In float32 the least temperature lay outside the range, and the browser left the mark out."""
+    fig = figure(SPREAD, tau, LIGHT)
+    low, high = fig.layout.xaxis.range
+    assert low <= np.log10(float(fig.data[-1].x[0])) <= high
+    assert len(fig.data[-1].x) == 1
+
+
+def test_large_numbers_of_negatives_have_separators():
+    axis = effective_negatives(Candidates(0.9, (), 65535, 0.1), 1.0, LIGHT).layout.yaxis
+    assert axis.ticktext[-2:] == ("10,000", "100,000") and axis.tickvals[-1] == 100_000
 
 
 def test_gradient_size_is_one_minus_p_over_tau():
