@@ -53,7 +53,7 @@ def anchor_softmax(candidates: Candidates, tau: float, theme: Theme) -> go.Figur
         names.append(f"{candidates.crowd:,} {'more' if single else 'negatives'}")
         scores.append(candidates.crowd_score)
     probability = _folded(shares, single)[: len(names)]
-    slope = _folded(np.concatenate([[pull.positive], pull.negatives]), single)[: len(names)]
+    slope = [value + 0.0 for value in _folded(np.concatenate([[pull.positive], pull.negatives]), single)[: len(names)]]  # no −0
     fig = make_subplots(
         cols=3,
         shared_yaxes=True,
@@ -85,7 +85,7 @@ def anchor_softmax(candidates: Candidates, tau: float, theme: Theme) -> go.Figur
             textfont=dict(color=theme.text, size=13),
             hovertemplate="%{y}: %{text}<extra></extra>",
         )
-    reach = max(float(np.abs(slope).max()), 1e-9)
+    reach = float(np.abs(slope).max()) or 1.0  # in the limit tau → 0 a positive that wins leaves no gradient at all
     low, high = min(slope) < 0, max(slope) > 0
     zero = dict(zeroline=True, zerolinecolor=theme.theory, zerolinewidth=1)
     rows = dict(autorange="reversed", showgrid=False, ticks="")

@@ -54,6 +54,13 @@ def test_limits_show_tau_times_the_gradient(tau, shares, slopes):
     assert any("tau × gradient" in note.text for note in fig.layout.annotations)
 
 
+def test_no_gradient_at_all_is_nought_on_a_plain_axis():
+    """The limit tau → 0 with a winning positive showed −0 and an axis up to 100 pico."""
+    fig = anchor_softmax(CATALOGUE, 0.0, LIGHT)
+    assert list(fig.data[2].text) == ["0", "0", "0"]
+    assert fig.layout.xaxis3.range == pytest.approx((0, 0.1))
+
+
 def test_a_crowd_alone_is_called_negatives():
     fig = anchor_softmax(Candidates(1.0, (), 7, 1.0), 0.1, LIGHT)
     assert list(fig.data[0].y) == ["positive", "7 negatives"]

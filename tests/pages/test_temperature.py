@@ -66,6 +66,10 @@ def test_formulas_near_certainty_are_true_and_in_powers_of_ten(stores, open_page
     assert not [formula.value for formula in app.latex if re.search(r"\d\s*e[-+]?\d", formula.value)]
 
 
+def test_small_numbers_are_written_as_in_the_charts():
+    assert (number(4.54e-5), number(math.inf), number(0.0), number(0.6119)) == ("4.5e−5", "∞", "0.000", "0.612")
+
+
 def test_limit_buttons(stores, open_page):
     app = open_page(PAGE)
     app.button(key="tmp_tau_cold").click().run()

@@ -1,5 +1,6 @@
 """View: whole encoders trained at different temperatures, ours beside Wang & Liu's table and SimCLR's."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -137,13 +138,13 @@ def _untrained(table: pd.DataFrame) -> float | None:
 
 def more_uniform_less_accurate(runs: pd.DataFrame, means: pd.DataFrame) -> str:
     """The two temperatures of which the more uniform one loses most accuracy, beyond their spread; empty if there are none."""
+    spread = runs.groupby("tau")["linear_accuracy"].std()
     pairs = [
         (poor, good)
         for poor in means.itertuples()
         for good in means.itertuples()
         if poor.uniformity < good.uniformity
-        and poor.linear_accuracy < good.linear_accuracy
-        and not within_spread(runs, poor.Index, good.Index)
+        and good.linear_accuracy - poor.linear_accuracy > np.nanmax([spread[poor.Index], spread[good.Index], 0.0])
     ]
     if not pairs:
         return ""

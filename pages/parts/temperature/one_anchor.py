@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from core.figures.anchor_softmax import Candidates, anchor_softmax
 from core.figures.roles import tau_text
 from core.figures.temperature_sweep import effective_negatives, gradient_size
+from core.figures.text import signed
 from core.glossary import help_text
 from core.losses.softmax import cold_limit, effective_number, entropy, entropy_slope, hot_slope, info_nce, push_shares, softmax
 from pages.parts.chart import current_theme, show
@@ -207,7 +208,7 @@ def number(value: float) -> str:
     if math.isinf(value):
         return "∞"
     if value != 0 and abs(value) < 1e-3:
-        return f"{value:.1e}".replace("-", "−")
+        return signed(value, 2)
     return f"{value:.3f}".replace("-", "−")
 
 
