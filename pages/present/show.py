@@ -65,7 +65,14 @@ with st.container(key="show_stage"):
 with st.container(key="show_foot", horizontal=True, vertical_alignment="center"):
     made = part.drawing.provenance if isinstance(part, FigurePart) else part.provenance if isinstance(part, TablePart) else ""
     st.caption(made or " ", width="stretch")
-    notes = st.toggle("Notes", key=NOTES)
+    notes = bool(st.session_state.get(NOTES))
+    st.button(  # no toggle: while one has the focus, the arrow keys belong to it
+        "Hide notes" if notes else "Notes",
+        key="show_flip",
+        icon=":material/speaker_notes:",
+        shortcut="N",
+        on_click=lambda: st.session_state.update({NOTES: not notes}),
+    )
     st.button(
         "Back",
         key="show_back",

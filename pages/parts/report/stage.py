@@ -13,7 +13,8 @@ STYLE = """<style>
 .st-key-show_head { margin-top: -2.6rem; }
 .st-key-show_head h1 { font-size: clamp(1.7rem, 2.4vw, 3rem); line-height: 1.15; margin: 0; padding: 0; font-weight: 650; }
 .st-key-show_head p { font-size: clamp(1rem, 1.2vw, 1.5rem); margin: 0.2rem 0 0; opacity: 0.72; }
-.st-key-show_stage { height: calc(100vh - 13rem) !important; min-height: 20rem; overflow: hidden; }
+.st-key-show_stage { flex: 0 0 auto !important; height: calc(100vh - 13rem) !important; min-height: 20rem; overflow: hidden; }
+body:has(.st-key-show_said) .st-key-show_stage { height: calc(100vh - 20rem) !important; }
 .st-key-show_stage:has(.js-plotly-plot) > * { flex: 1 1 auto; }
 .st-key-show_text { min-height: 100%; justify-content: center; }
 .st-key-show_stage:has(.st-key-show_text) { overflow: auto; }
@@ -22,6 +23,7 @@ STYLE = """<style>
 .st-key-show_stage table { border-collapse: collapse; font-size: clamp(1rem, 1.35vw, 1.7rem); width: 100%; }
 .st-key-show_stage th, .st-key-show_stage td { text-align: left; padding: 0.35em 0.7em; border-bottom: 1px solid #8884; }
 .st-key-show_remote { position: absolute; width: 1px; height: 1px; overflow: hidden; opacity: 0; pointer-events: none; }
+.st-key-show_said { max-height: 6.5rem; overflow: auto; }
 .st-key-show_said p { font-size: 1.15rem; }
 </style>"""
 
