@@ -215,6 +215,8 @@ def _movement(ridge: Ridge, front: str) -> str:
         verb = "neither clearly rises nor falls with tau"
     numbers = f"slope {_two(ridge.slope)} [{_two(ridge.low)}, {_two(ridge.high)}] of log lambda on log tau"
     proportional = ", so lambda proportional to tau is compatible" if ridge.low > 0 and ridge.low <= 1 <= ridge.high else ""
+    if ridge.seeds == 1:
+        seeds += ", so the interval rests on the temperatures alone"
     return f"{front} best lambda {verb}: {numbers}{proportional} ({len(used)} of {len(ridge.points)} temperatures, {seeds})."
 
 

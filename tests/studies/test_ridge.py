@@ -90,7 +90,7 @@ def test_one_seed_has_a_slope_but_no_interval_per_temperature():
     ridge = find_ridge(synthetic(seeds=1, noise=0.01))
     assert all(np.isnan(point.low) and np.isnan(point.high) for point in ridge.points)
     assert ridge.low < ridge.slope < ridge.high and ridge.seeds == 1
-    assert "1 seed)" in ridge_sentence(ridge)
+    assert "1 seed, so the interval rests on the temperatures alone)" in ridge_sentence(ridge)
 
 
 @pytest.mark.parametrize(
