@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from core import provenance, published
@@ -16,6 +17,7 @@ from core.geometry.closed_forms import uniform_optimum
 from core.studies.catalogue import Entry
 from pages.parts import address, studies
 from pages.parts.chart import current_theme, footer, show
+from pages.parts.kept import kept, version
 from pages.parts.slip import slip
 from pages.parts.study_state import watch
 
@@ -58,26 +60,37 @@ def _charts(entry: Entry) -> None:
         return
     finished = runs[runs["status"] == "finished"] if len(runs) else runs
     dim = int(runs["head_dim"].iloc[0]) if len(runs) else THEIR_DIM
+    theme, stamp = current_theme(), f"{version(entry)} {len(table)}"
     drawing = dict(
         published=theirs, optimum=uniform_optimum(dim), subtitle=describe(finished, "mean ± sd") if len(finished) else ""
     )
     progress = Progress(len(table[table["status"] == "finished"]), studies.planned(entry)) if len(table) else None
+
+    def metrics() -> go.Figure:
+        return temperature_metrics(runs, theme, baseline=_untrained(table), progress=progress, zoom=zoom, **drawing)
+
+    def dimensions() -> go.Figure:
+        return dimensions_in_use(table, dim, theme, subtitle=describe(finished, "mean") if len(finished) else "")
+
+    def simclr() -> go.Figure:
+        rows = _rows("imagenet")
+        return contrastive_accuracy(rows[rows["source"] == "simclr_2020_table5"], theme)
+
     show(
-        temperature_metrics(runs, current_theme(), baseline=_untrained(table), progress=progress, zoom=zoom, **drawing),
+        kept(metrics, "tmp_metrics", stamp, *(progress or ()), name, zoom, theme.name),
         key="tmp_metrics",
         alt="Linear accuracy, uniformity and tolerance of trained encoders against the temperature, ours and published.",
     )
     left_and_right = st.grid(2, min_column_width=440)
     with left_and_right.cell():
         show(
-            uniformity_tolerance(runs, current_theme(), **drawing),
+            kept(lambda: uniformity_tolerance(runs, theme, **drawing), "tmp_plane", stamp, name, theme.name),
             key="tmp_plane",
             alt="Path of the temperatures through the plane of uniformity and tolerance, ours and published.",
         )
     with left_and_right.cell():
-        rows = _rows("imagenet")
         show(
-            contrastive_accuracy(rows[rows["source"] == "simclr_2020_table5"], current_theme()),
+            kept(simclr, "tmp_simclr", theme.name),
             key="tmp_simclr",
             alt=(
                 "SimCLR Table 5: linear accuracy against contrastive accuracy; the highest contrastive accuracy has the worst "
@@ -85,7 +98,7 @@ def _charts(entry: Entry) -> None:
             ),
         )
     show(
-        dimensions_in_use(table, dim, current_theme(), subtitle=describe(finished, "mean") if len(finished) else ""),
+        kept(dimensions, "tmp_dimensions", stamp, theme.name),
         key="tmp_dimensions",
         alt="Uniformity against the number of dimensions in use: a curve that flattens early, and our encoders.",
     )
@@ -99,7 +112,8 @@ def _charts(entry: Entry) -> None:
             settings=entry.definition.to_toml if entry.definition else None,
         )
     slip("lower_is_better", "in SimCLR's Table 5, contrastive accuracy 92.1% goes with the worst features, 57.0%.")
-    slip("uniform_is_good", f"{_most_uniform(finished, theirs)} {_few_dimensions(table, dim)}")
+    corrected = kept(lambda: f"{_most_uniform(finished, theirs)} {_few_dimensions(table, dim)}", "tmp_uniform", stamp, name)
+    slip("uniform_is_good", corrected)
     with st.expander("Where the published numbers come from"):
         for source in (source for source in published.sources().values() if source.name in SOURCES):
             st.markdown(f"**{source.label}**: [{source.citation}]({source.url}), {source.source}. {source.note}")
