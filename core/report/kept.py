@@ -1,10 +1,12 @@
 """Figures kept as they stood on a page, for reports: one file each, named after what it holds."""
 
+import base64
 import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 from plotly.io import to_json
 
@@ -62,5 +64,16 @@ def read(name: str, folder: Path, theme: Theme) -> tuple[go.Figure, dict[str, An
     content = read_json(path_of(name, folder))
     if content is None or content.get("format_version") != FORMAT_VERSION or content.get("theme") not in THEMES:
         return None
-    figure = recolored(content["figure"], THEMES[content["theme"]], theme)
+    figure = recolored(_with_arrays(content["figure"]), THEMES[content["theme"]], theme)
     return go.Figure(figure, skip_invalid=True), content
+
+
+def _with_arrays(node: Any) -> Any:
+    """Plotly writes arrays as base64, which it draws but which nothing here could read: as numpy arrays again."""
+    if isinstance(node, dict):
+        if node.keys() >= {"dtype", "bdata"}:
+            values = np.frombuffer(base64.b64decode(node["bdata"]), dtype=np.dtype(node["dtype"]).newbyteorder("<"))
+            shape = [int(length) for length in str(node.get("shape", len(values))).split(",")]
+            return values.reshape(shape)
+        return {key: _with_arrays(value) for key, value in node.items()}
+    return [_with_arrays(value) for value in node] if isinstance(node, list) else node

@@ -4,6 +4,7 @@ import os
 from io import BytesIO
 from zipfile import ZipFile
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 
@@ -97,3 +98,13 @@ def test_a_definition_with_kept_figures_is_packed_with_them(tmp_path):
     assert draw_kept(Source(None, (), tmp_path / "there"), KeptOptions(file=name), LIGHT).alt == "A line."
     assert kept.title_of(name, tmp_path / "there") == "A slider's position"
     assert kept.title_of("0123456789ab", tmp_path / "there") == ""
+
+
+def test_the_numbers_of_a_kept_figure_come_back(tmp_path):
+    """Bug: arrays are kept as base64; a report with a kept heatmap could not be written, and curves lost their CSV."""
+    fig = go.Figure(go.Heatmap(z=np.float32([[1, 2, 3], [4, 5, 6]])))
+    fig.add_scatter(x=np.array([1.5, 2.5]), y=np.array([3, 4]), name="curve")
+    name = kept.keep(fig, tmp_path, alt="a", provenance="", theme=LIGHT)
+    table = draw_kept(Source(None, (), tmp_path), KeptOptions(file=name), LIGHT).data()
+    assert list(table["value"].dropna()) == [1, 2, 3, 4, 5, 6]
+    assert list(table.loc[table["trace"] == "curve", "y"]) == [3, 4]
