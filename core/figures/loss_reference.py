@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 
 from core.figures.anchor_softmax import Candidates
 from core.figures.roles import ANCHOR, tau_axis
-from core.figures.text import readable
+from core.figures.text import percent, readable
 from core.figures.theme import Theme, end_label, spread_labels, style
 from core.losses.reference import chance, simplex
 from core.losses.softmax import info_nce
@@ -67,7 +67,7 @@ def loss_reference(candidates: Candidates, tau: float, theme: Theme) -> go.Figur
     style(
         fig,
         theme,
-        title=f"At tau {at:g} the loss is {now:.2f}, {share:.0%} of its own collapsed value",
+        title=f"At tau {at:g} the loss is {now:.2f}, {percent(share)} of its own collapsed value",
         subtitle=f"{count:,} candidates · lines move with tau and K, so losses of different tau or K cannot be compared",
     )
     tau_axis(fig, LOW, HIGH, ticks=(0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10))

@@ -88,7 +88,13 @@ def field_name(field: str) -> str:
     return FIELD_NAMES.get(field, field.replace("_", " "))
 
 
-NAMED_VALUES = {"objective": OBJECTIVE_NAMES, "dataset": DATASET_NAMES, "encoder": ENCODER_NAMES}
+LABEL_LAYER_NAMES = {"h": "labels read h", "z": "labels read z"}  # a supervised run's classifier
+NAMED_VALUES = {
+    "objective": OBJECTIVE_NAMES,
+    "dataset": DATASET_NAMES,
+    "encoder": ENCODER_NAMES,
+    "label_layer": LABEL_LAYER_NAMES,
+}
 COUNTED = {"bits": "bits", "epochs": "epochs", "digits": "digits"}  # fields that read best behind their number
 
 

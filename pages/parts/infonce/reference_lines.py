@@ -72,6 +72,11 @@ def reference_lines() -> None:
         f"these scores have loss {loss:.3f} with K = {count:,} and {elsewhere:.3f} with K = {other:,}, and nothing about them "
         f"is better or worse: the collapsed values are {guess:.3f} and {math.log(other + 1):.3f}.",
     )
+    st.markdown(
+        "**A line that looks like a floor.** Let both views of every image carry the same b random bits. Telling images apart by "
+        "these bits alone should save b ln 2 nats of the collapsed loss, which gives the *information line* log(2n − 1) − b ln 2 "
+        "for n images. What such an encoder really reaches is the *exact floor*:"
+    )
     theme = current_theme()
     show(
         kept(lambda: floor_gap(BATCH, theme), "floor gap", BATCH, theme.name),
