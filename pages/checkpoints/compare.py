@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from core import provenance
 from core.comparison import short_names
 from core.glossary import help_text
 from pages.parts import address
-from pages.parts.checkpoint_compare.candidates import candidates, choose, elsewhere, encoder, source, unreadable
+from pages.parts.checkpoint_compare.candidates import candidates, choose, elsewhere, encoder, made, source, unreadable
 from pages.parts.checkpoint_compare.charts import choose_space, numbers, pictures, plane_and_likeness, spectra
 from pages.parts.checkpoint_compare.epochs import EMPTY, epochs, with_epochs
 from pages.parts.hypersphere.uniformity import uniformity
@@ -66,7 +65,7 @@ else:
     names = short_names([item.name for item in loaded])
     loaded = [item._replace(name=name) for item, name in zip(loaded, names, strict=True)]
     stamp = " ".join(f"{candidate.id} {candidate.stamp}" for candidate in chosen)
-    line = provenance.line(None)
+    line = made([candidate for candidate in chosen if found_in[candidate.id] is not None])
     pictures(loaded, stamp)
     space = choose_space(loaded)
     plane_and_likeness(loaded, space, stamp, line)

@@ -91,7 +91,7 @@ st.markdown(verdicts(claims, metric))
 dots(entry, wanted, cells, claims, metric, zoom=zoom, lam_text=lam_text, stamp=stamp)
 heads_footer(entry, runs)
 distribution(entry, runs, lam)
-gaps(claims, metric, lam_text, stamp)
+gaps(entry, runs, claims, metric, lam_text, stamp)
 with st.expander("The numbers", icon=":material/table:"):
     st.dataframe(
         cells.drop(columns=["values", "seeds", "run_ids"]),

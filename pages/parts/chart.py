@@ -20,14 +20,15 @@ def current_theme() -> Theme:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
-def show(figure: go.Figure, *, key: str, alt: str, save: Save | None = Save(), **options):  # noqa: B008 (immutable)
+def show(figure: go.Figure, *, key: str, alt: str, save: Save | None, **options):
     """Draw a figure full width under the theme's own colours, with its save menu below.
 
     Args:
         figure: From a builder in core.figures.
         key: Streamlit key, unique on the page.
         alt: Text alternative: what the figure shows, in one sentence that does not change while data arrive.
-        save: What the menu saves beyond the figure itself; None for a thumbnail without a menu.
+        save: What the menu saves beyond the figure itself, `save.of_runs` for measured runs, `save.HERE` for what is computed
+            on the spot; None for a thumbnail without a menu.
         options: Passed to st.plotly_chart, for example on_select and selection_mode.
     """
     drawn = st.plotly_chart(figure, key=key, alt=alt, theme=None, config={**CONFIG, **options.pop("config", {})}, **options)

@@ -11,6 +11,7 @@ from core import provenance
 from core.figures.theme import DARK, LIGHT, Theme
 from core.report.chrome import browser
 from core.report.presets import PRESETS
+from core.studies.catalogue import Entry
 from pages.parts.link import copy_link
 
 SIZES = {preset.title: preset.name for preset in PRESETS.values()}
@@ -22,12 +23,38 @@ class Save(NamedTuple):
     """What the menu of a chart knows beyond its figure. Every field may be left out."""
 
     name: str = ""  # start of the file names; empty = from the chart's key
-    provenance: str = ""  # how the numbers were made; empty = computed on the spot
+    provenance: str | Callable[[], str] = ""  # how the numbers were made; empty = computed on the spot
     data: Callable[[], pd.DataFrame] | None = None  # the table behind the chart; None = the drawn values
     settings: Callable[[], str] | None = None  # TOML that runs the same runs again
     figure: str = ""  # kind of figure in core.report.catalogue; empty = a report keeps the figure as it stands
     study: str = ""  # id of the study
     options: dict | None = None  # of that kind
+
+
+HERE = Save()  # for figures that are computed on the spot, from nothing that was measured earlier
+
+
+def of_runs(entry: Entry, runs: pd.DataFrame, name: str = "") -> Save:
+    """What the menu of a chart of measured runs saves: how they were made, and the TOML that makes the same runs again.
+
+    Args:
+        entry: Their study.
+        runs: The runs shown; of a study at work, those that have finished are told of.
+        name: Start of the file names; empty = from the chart's key.
+    """
+    ended = runs[runs["status"] == "finished"]
+
+    def settings() -> str:
+        from core.report.settings import settings_of
+
+        return settings_of(entry, ended)
+
+    return Save(
+        name=name,
+        provenance=lambda: provenance.line(ended, entry.name),
+        settings=settings if len(ended) else None,
+        study=entry.id,
+    )
 
 
 def save_menu(figure: go.Figure, theme: Theme, *, key: str, alt: str, save: Save) -> None:
@@ -54,7 +81,7 @@ def save_menu(figure: go.Figure, theme: Theme, *, key: str, alt: str, save: Save
 
 def _contents(figure: go.Figure, theme: Theme, key: str, alt: str, save: Save) -> None:
     name = save.name or key.replace("_", "-")
-    line = save.provenance or provenance.line(None)
+    line = (save.provenance() if callable(save.provenance) else save.provenance) or provenance.line(None)
     _pictures(figure, theme, key, alt, name, line)
     with st.container(horizontal=True):
         download("Data, CSV", lambda: csv(_data(figure, save), line), f"{name}.csv", "text/csv", f"{key}_data")

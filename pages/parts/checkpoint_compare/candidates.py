@@ -1,7 +1,7 @@
 """What can be compared: finished inspections of checkpoints, and runs whose embedding is stored."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -18,6 +18,7 @@ from pages.parts import address, studies
 from pages.parts.hypersphere.images import images_of
 from pages.parts.hypersphere.source import Source
 from pages.parts.inspect import pictures, places
+from pages.parts.inspect.provenance import provenance as inspected
 from pages.parts.inspect.text import literal
 from pages.parts.kept import kept, version
 
@@ -33,6 +34,7 @@ class Candidate(NamedTuple):
     group: str  # study, or "Checkpoints"
     load: Callable[[], Inspection | None]
     stamp: str  # changes with the result
+    made: Callable[[], str]  # how its numbers were made, a provenance line
     entry: Entry | None = None
     run_id: str = ""
 
@@ -143,14 +145,14 @@ def source(candidate: Candidate) -> Source | None:
     if candidate.entry is None:
         asked = candidate.load().spec
         return Source(
-            id=stamp, name=candidate.name, about=f"{space}, d = {dim}", provenance=provenance.line(None), arrays=arrays,
+            id=stamp, name=candidate.name, about=f"{space}, d = {dim}", provenance=candidate.made(), arrays=arrays,
             bits=asked.bits, seed=asked.seed, images=lambda: pictures.data_of(asked),
         )  # fmt: skip
     entry = candidate.entry
     spec, row = entry.store.spec(entry.name, candidate.run_id), _row(candidate)
     total = row["n_test"].iloc[0] if len(row) else 0
     return Source(
-        id=stamp, name=candidate.name, about=f"{entry.title}, d = {dim}", provenance=provenance.line(row, study=entry.title),
+        id=stamp, name=candidate.name, about=f"{entry.title}, d = {dim}", provenance=candidate.made(),
         arrays=arrays, bits=spec.bits, total=int(total) if total == total else 0, images=lambda: images_of(spec),
     )  # fmt: skip
 
@@ -184,7 +186,8 @@ def _runs(entry: Entry) -> list[Candidate]:
 def _run(entry: Entry, row) -> Candidate:
     name, run_id = run_name(entry, row), row.run_id
     load = lambda: from_run(entry.store, entry.name, run_id)  # noqa: E731
-    return Candidate(f"run:{entry.id}/{run_id}", name, entry.title, load, f"{version(entry)} {run_id}", entry, run_id)
+    stamp = f"{version(entry)} {run_id}"
+    return Candidate(f"run:{entry.id}/{run_id}", name, entry.title, load, stamp, lambda: _made(entry, [run_id]), entry, run_id)
 
 
 def _checkpoints() -> list[Candidate]:
@@ -194,7 +197,24 @@ def _checkpoints() -> list[Candidate]:
 
 def _checkpoint(found: places.Found) -> Candidate:
     stamp = found.store.stamp(found.id)
-    return Candidate(f"inspection:{found.id}", found.spec.name, "Checkpoint", lambda: places.load(found), stamp)
+    made = lambda: inspected(found, places.load(found))  # noqa: E731
+    return Candidate(f"inspection:{found.id}", found.spec.name, "Checkpoint", lambda: places.load(found), stamp, made)
+
+
+def _made(entry: Entry, run_ids: Sequence[str]) -> str:
+    """How the numbers of some runs of a study were made."""
+    table = studies.table(entry)
+    return provenance.line(table[table["run_id"].isin(run_ids)], study=entry.title)
+
+
+def made(chosen: Sequence[Candidate]) -> str:
+    """How everything that is compared was made: one line per study and checkpoint, joined."""
+    runs: dict[str, list[Candidate]] = {}
+    for candidate in chosen:
+        if candidate.entry is not None:
+            runs.setdefault(candidate.entry.id, []).append(candidate)
+    lines = [_made(some[0].entry, [candidate.run_id for candidate in some]) for some in runs.values()]
+    return " | ".join([*lines, *(candidate.made() for candidate in chosen if candidate.entry is None)])
 
 
 def _default(found: list[Candidate]) -> list[str]:

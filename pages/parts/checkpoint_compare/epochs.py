@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from core import provenance
 from core.comparison import MOST, epoch_numbers, spaced
 from core.figures.cka import cka_matrix
 from core.figures.epochs import epochs_figure
@@ -14,7 +13,7 @@ from core.figures.previews import Preview, previews
 from core.geometry.alike import aligned_epochs, alignment_table
 from core.geometry.planes import leading
 from core.glossary import help_text
-from pages.parts import address, studies
+from pages.parts import address
 from pages.parts.chart import current_theme, show
 from pages.parts.checkpoint_compare.candidates import Candidate, elsewhere
 from pages.parts.kept import kept
@@ -81,7 +80,7 @@ def _animation(run: Candidate, stored: dict[str, np.ndarray], color_by: str, ali
         ),
         key="cmp_epochs",
         alt="The embedding of test images from epoch to epoch, beside the run's path in the alignment-uniformity plane.",
-        save=Save(name="epochs", provenance=_line(run)),
+        save=Save(name="epochs", provenance=run.made()),
     )
     st.caption("Play and slider work in the browser. Epoch 0 is the encoder before training.")
 
@@ -132,7 +131,7 @@ def _side_by_side(run: Candidate, stored: dict[str, np.ndarray]) -> None:
             ),
             key="cmp_epoch_cka",
             alt="Centred kernel alignment of z between the chosen epochs.",
-            save=Save(name="epochs-cka", provenance=_line(run)),
+            save=Save(name="epochs-cka", provenance=run.made()),
         )
 
 
@@ -150,7 +149,3 @@ def _asked(candidate: Candidate) -> bool:
     spec = kept(lambda: candidate.entry.store.spec(candidate.entry.name, candidate.run_id), "spec of a run", candidate.stamp)
     return spec is not None and bool(spec.save_every) and spec.epochs > 0 and spec.objective != "untrained"
 
-
-def _line(run: Candidate) -> str:
-    table = studies.table(run.entry)
-    return provenance.line(table[table["run_id"] == run.run_id], study=run.entry.title)

@@ -9,6 +9,7 @@ from core.glossary import help_text
 from core.losses.information_table import ANCHORS, DIMENSIONS, RHOS, SIZES
 from core.losses.information_table import bounds as bounds_of
 from pages.parts.chart import current_theme, show
+from pages.parts.save import HERE
 from pages.parts.slip import slip
 
 
@@ -28,6 +29,7 @@ def bound() -> None:
         information_bound(bounds, truths, SIZES, rho, current_theme()),
         key="nce_bound",
         alt="Measured log N minus loss against the number of candidates for three dimensions; every line stays below log N.",
+        save=HERE,
     )
     most, last = DIMENSIONS[-1], SIZES[-1]
     reported = bounds[most][-1].estimate

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.figures.full_softmax_cost import full_softmax_cost
 from pages.parts.chart import current_theme, footer, show
+from pages.parts.save import Save
 
 FILE = Path(__file__).resolve().parents[3] / "data" / "results" / "benchmarks" / "full_softmax.json"
 COMMAND = "python -m tests.benchmarks.full_softmax --write"
@@ -21,14 +22,20 @@ def full_softmax() -> None:
     if benchmark is None:
         st.warning(f"The measurement is missing. It is made by `{COMMAND}`, in about a minute.", icon=":material/timer_off:")
         return
+    settings, made, machine = (benchmark[part] for part in ("settings", "versions", "machine"))
+    line = (
+        f"One step, forward and backward, fastest of {settings['repeats']}; extra peak memory of a fresh process for each size · "
+        f"torch {made['torch']} · {machine['processor']}, {settings['threads']} thread · {benchmark['measured_at'][:10]}"
+    )
+    rows = lambda: pd.DataFrame(benchmark["rows"])  # noqa: E731
     show(
         full_softmax_cost(benchmark, current_theme()),
         key="nce_cost",
         alt=(
             "Memory and time of one training step against the number of softmax terms on log axes, all instances against a queue."
         ),
+        save=Save(name="full-softmax", provenance=line, data=rows),
     )
-    settings = benchmark["settings"]
     st.markdown(
         "Instance discrimination makes every image its own class. A full softmax then holds a weight vector for each image, "
         "and for each image of the batch one logit per image of the data set, its log-softmax, and a gradient of each: all grow "
@@ -44,15 +51,7 @@ def full_softmax() -> None:
         "the thin line. The gradient of the weights is made after the peak, when other tables are gone. Small sizes lie above "
         "the line, because the process keeps small blocks that were freed."
     )
-    made = benchmark["versions"]
-    machine = benchmark["machine"]
-    footer(
-        f"One step, forward and backward, fastest of {settings['repeats']}; extra peak memory of a fresh process for each size · "
-        f"torch {made['torch']} · {machine['processor']}, {settings['threads']} thread · {benchmark['measured_at'][:10]}",
-        name="full_softmax",
-        key="nce_cost",
-        data=lambda: pd.DataFrame(benchmark["rows"]),
-    )
+    footer(line, name="full_softmax", key="nce_cost", data=rows)
 
 
 @st.cache_data(max_entries=2, show_spinner=False)

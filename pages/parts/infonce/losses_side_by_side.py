@@ -10,6 +10,7 @@ from core.figures.three_losses import Readings, read, three_losses
 from core.glossary import help_text
 from core.losses.relatives import class_cross_entropy, nce
 from pages.parts.chart import current_theme, show
+from pages.parts.save import HERE
 from pages.parts.slip import slip
 from pages.parts.tau_slider import tau_slider
 
@@ -72,6 +73,7 @@ def losses_side_by_side() -> None:
         three_losses(readings, current_theme()),
         key="nce_three",
         alt="Gradient and probability of each score under cross entropy over classes, NCE and InfoNCE, side by side.",
+        save=HERE,
     )
     _formulas(scores / tau + shift, readings, ratio)
     _slips(scores / tau + shift)

@@ -9,6 +9,7 @@ from core.figures.theme import THEMES
 from core.glossary import help_text
 from core.losses.queue_trace import trace
 from pages.parts.chart import current_theme, show
+from pages.parts.save import HERE
 
 STEPS, BATCH = 80, 256
 
@@ -63,6 +64,7 @@ def queue() -> None:
             "Left: the slots of the queue with the age of their keys. Right: a picture's place under the query and the key "
             "encoder."
         ),
+        save=HERE,
     )
     run = trace(slots, momentum, STEPS)
     cells = st.grid(4, min_column_width=170)

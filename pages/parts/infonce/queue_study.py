@@ -11,6 +11,7 @@ from core.figures.series import describe
 from core.studies.catalogue import Entry
 from pages.parts import address, studies
 from pages.parts.chart import current_theme, footer, show
+from pages.parts.save import of_runs
 from pages.parts.slip import slip
 from pages.parts.study_state import watch
 
@@ -59,6 +60,7 @@ def _charts(entry: Entry) -> None:
         ),
         key="nce_queue_size",
         alt="Test accuracy of MoCo against the length of its queue, and against the momentum of its key encoder.",
+        save=of_runs(entry, finished),
     )
     footer(
         provenance.line(finished, entry.name),

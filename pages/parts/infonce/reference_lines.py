@@ -12,6 +12,7 @@ from core.losses.reference import chance, information_line, randbit_floor, simpl
 from core.losses.softmax import info_nce
 from pages.parts.chart import current_theme, show
 from pages.parts.kept import kept
+from pages.parts.save import HERE
 from pages.parts.slip import slip
 from pages.parts.tau_slider import tau_slider
 
@@ -47,6 +48,7 @@ def reference_lines() -> None:
             "Loss of one anchor against the temperature, with the collapsed value log(K + 1) and the simplex optimum as thin "
             "lines."
         ),
+        save=HERE,
     )
     loss, guess, best = (
         info_nce(positive, candidates.all_negatives, tau),
@@ -82,6 +84,7 @@ def reference_lines() -> None:
         kept(lambda: floor_gap(BATCH, theme), "floor gap", BATCH, theme.name),
         key="nce_floor_gap",
         alt="Exact floor of NT-Xent minus the information line against the number of shared bits; every bar is below zero.",
+        save=HERE,
     )
     line, floor = information_line(BATCH, BITS), randbit_floor(BATCH, BITS)
     slip(

@@ -6,6 +6,7 @@ from core.figures.learned_optimum import learned_optimum
 from core.figures.text import signed
 from core.losses import optima
 from pages.parts.chart import current_theme, show
+from pages.parts.save import HERE
 
 
 @st.fragment
@@ -40,6 +41,7 @@ def what_is_learned() -> None:
         learned_optimum(world, posterior, density, ratio, current_theme(), offset=offset),
         key="nce_learned",
         alt="Scores fitted under three losses lie on the class posterior, on the density, and on the ratio of densities.",
+        save=HERE,
     )
     cells = st.grid(3, min_column_width=220)
     cells.metric(

@@ -8,6 +8,7 @@ from core.figures.gradient_agreement import gradient_agreement
 from core.figures.self_share import self_share_curve
 from core.figures.text import signed
 from pages.parts.chart import current_theme, show
+from pages.parts.save import HERE
 from pages.parts.tau_slider import tau_slider
 
 LAMS = np.geomspace(1e-4, 10, 121)
@@ -47,12 +48,14 @@ def identity() -> None:
             ),
             key="fam_agreement",
             alt="Cosine between the gradient of the generalized loss and of NT-Xent against lambda, for three conventions.",
+            save=HERE,
         )
     with left_and_right.cell():
         show(
             self_share_curve(2 * IMAGES, dim, tau, current_theme()),
             key="fam_self",
             alt="Share of the self term in a row's log-sum-exp against the temperature.",
+            save=HERE,
         )
     st.latex(r"1 + \tau\,L_{\text{NT-Xent}} \;=\; L_\text{alignment} + \tau\, L_\text{log-sum-exp}")
     rows = {

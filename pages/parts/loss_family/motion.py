@@ -10,6 +10,7 @@ from core.losses.trajectory import ON_PLANE, Reference, Trajectory, evenly_sprea
 from pages.parts.chart import current_theme, show
 from pages.parts.kept import kept
 from pages.parts.loss_family.presets import PRESETS, Preset
+from pages.parts.save import HERE
 from pages.parts.slip import slip
 from pages.parts.tau_slider import tau_slider
 
@@ -59,6 +60,7 @@ def motion() -> None:
             key="fam_motion",
             config=PLAIN,
             alt="Points moving under the chosen loss, with the loss and its two parts over the frames; press play to start.",
+            save=HERE,
         )
     _end(preset, settings, flow, reference)
     if preset.objective in ("gcl", "nt_xent"):

@@ -16,7 +16,7 @@ from core.studies.heads import HeadClaim, claim_sentence, judge_heads
 from pages.parts import address
 from pages.parts.chart import current_theme, footer, show
 from pages.parts.kept import kept
-from pages.parts.save import Save
+from pages.parts.save import Save, of_runs
 from pages.parts.slip import slip
 
 DOTS = "pri_dots"
@@ -101,7 +101,7 @@ def verdicts(claims: Sequence[HeadClaim], metric: str) -> str:
     return "\n".join(f"- {claim_sentence(claim, METRICS[metric].name + ' accuracy')}" for claim in claims)
 
 
-def gaps(claims: Sequence[HeadClaim], metric: str, lam_text: str, stamp: str) -> None:
+def gaps(entry: Entry, runs: pd.DataFrame, claims: Sequence[HeadClaim], metric: str, lam_text: str, stamp: str) -> None:
     """The gap at each depth."""
     if claims:
         theme = current_theme()
@@ -110,6 +110,7 @@ def gaps(claims: Sequence[HeadClaim], metric: str, lam_text: str, stamp: str) ->
             kept(lambda: head_gaps(claims, theme, title=title), "head gaps", stamp, metric, lam_text, theme.name),
             key="pri_gaps",
             alt="Gap between the best and the worst loss against the layers of the head, with intervals.",
+            save=of_runs(entry, runs),
         )
 
 

@@ -11,6 +11,7 @@ from core.studies.catalogue import Entry
 from pages.parts import address
 from pages.parts.chart import current_theme, show
 from pages.parts.kept import kept, version
+from pages.parts.save import of_runs
 
 PRIORS: dict[str, Prior] = {"Hypersphere": "hypersphere", "Hypercube": "hypercube", "Normal": "normal"}
 OWN = "its own"
@@ -79,6 +80,7 @@ def distribution(entry: Entry, runs: pd.DataFrame, lam: float | None) -> None:
         ),
         key="pri_reached",
         alt="Densities of norms, coordinates and angles of the embedding for each depth of the head, with the prior in grey.",
+        save=of_runs(entry, chosen),
     )
     st.table(
         {

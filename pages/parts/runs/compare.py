@@ -13,6 +13,7 @@ from core.glossary import help_text
 from core.studies.catalogue import Entry
 from pages.parts import address
 from pages.parts.chart import current_theme, show
+from pages.parts.save import of_runs
 
 MOST = 8  # runs in one chart: as many as there are colours
 NAMES = {METRICS[key].name: key for key in CURVE_METRICS}
@@ -76,6 +77,7 @@ def _curves(entry: Entry, shown: pd.DataFrame, names: dict[str, str]) -> None:
         ),
         key="runs_curves",
         alt="The chosen metric over epochs, one line per selected run.",
+        save=of_runs(entry, shown),
     )
     if without:
         st.caption(f"No values per epoch: {'; '.join(without)}.")

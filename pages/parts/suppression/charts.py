@@ -22,11 +22,13 @@ from core.studies.catalogue import Entry
 from pages.parts import address, studies
 from pages.parts.chart import current_theme, footer, show
 from pages.parts.kept import kept, version
+from pages.parts.save import Save, of_runs
 
 ACCURACIES = {METRICS[key].name: key for key in ("linear_accuracy", "knn_accuracy", "online_accuracy")}
 KEPT = {"loss and floor": "loss", "bits known": "bits_known", "accuracy per bit": "bit_accuracy"}
 SPREADS = {name: key for key, name in SPREAD_CHOICES.items()}
 LEFT, RIGHT = "sup_left", "sup_right"  # keys of the charts
+SAVED = {LEFT: "suppressed", RIGHT: "kept", "sup_plane": "trade-off"}  # in file names
 COIN = 0.5  # accuracy of guessing one bit
 
 
@@ -58,6 +60,10 @@ class View(NamedTuple):
     def subtitle(self) -> str:
         """Data set, encoder, sizes and seeds, and what the bands are."""
         return describe(self.finished, SPREAD_NAMES[self.spread] if self.spread != "seeds" else "")
+
+    def save(self, key: str) -> Save:
+        """What the menu under one of the charts saves."""
+        return of_runs(self.entry, self.finished, f"{self.entry.name}-{SAVED[key]}")
 
     def chart(self, key: str, make: Callable[..., go.Figure], *choices: str | float | bool) -> go.Figure:
         """A chart, built again only when the study, the choices, the theme or the drawn selection change."""
@@ -130,7 +136,7 @@ def _suppressed(view: View, theirs: dict[str, pd.DataFrame], zoom: bool, beside:
         return suppression(cells, **what, **how)
 
     alt = "Test accuracy against the number of added bits, one line per temperature, with supervised and untrained lines."
-    clickable(view.chart(LEFT, make, metric, zoom, beside), LEFT, RIGHT, alt)
+    clickable(view, view.chart(LEFT, make, metric, zoom, beside), LEFT, RIGHT, alt)
     return metric
 
 
@@ -148,7 +154,7 @@ def _kept_bits(view: View) -> None:
         return suppression(cells, metric=metric, dial=view.dial, title=title, chance=COIN, **how)
 
     alt = "Loss with its exact floor, or how many of the added bits the encoder keeps, against the number of added bits."
-    clickable(view.chart(RIGHT, make, metric), RIGHT, LEFT, alt)
+    clickable(view, view.chart(RIGHT, make, metric), RIGHT, LEFT, alt)
 
 
 def _sources(rows: pd.DataFrame) -> pd.DataFrame:
@@ -189,7 +195,7 @@ def _settled(chart: str, signature: tuple) -> str | None:
     return kept[1]
 
 
-def clickable(figure, key: str, twin: str, alt: str) -> None:
+def clickable(view: View, figure: go.Figure, key: str, twin: str, alt: str) -> None:
     """A chart whose points open their run; its twin is drawn anew so that it shows the same selection."""
 
     def clicked() -> None:
@@ -200,4 +206,4 @@ def clickable(figure, key: str, twin: str, alt: str) -> None:
         else:
             address.forget("run")
 
-    show(figure, key=key, alt=alt, on_select=clicked, selection_mode="points")
+    show(figure, key=key, alt=alt, save=view.save(key), on_select=clicked, selection_mode="points")

@@ -13,6 +13,7 @@ from pages.parts import studies
 from pages.parts.chart import current_theme, show
 from pages.parts.inspect.places import uploads
 from pages.parts.kept import kept
+from pages.parts.save import HERE
 
 MOST_ENCODERS = 2  # beside each other
 TIMEOUT = 120.0  # seconds; the first call waits for torch
@@ -69,7 +70,8 @@ def local() -> None:
         k,
         *stamps,
     )
-    show(figure, key="loc_masks", alt="Groups of similar places laid over images, for raw pixels and each stage of the encoders.")
+    alt = "Groups of similar places laid over images, for raw pixels and each stage of the encoders."
+    show(figure, key="loc_masks", alt=alt, save=HERE)
     for note in found.notes:
         st.caption(f":material/info: {note}")
     with st.expander("Method", icon=":material/science:"):

@@ -145,7 +145,7 @@ def _curve(view: View, metric: str, title: str, chance: float | None, zoom: bool
         return suppression(view.cells(metric), metric=metric, dial=view.dial, title=title, chance=chance, zoom=zoom, **how)
 
     alt = f"{METRICS[metric].axis} against {DIAL_AXES[view.dial].lower()}, one line per temperature or objective."
-    clickable(view.chart(key, make, metric, zoom), key, twin, alt)
+    clickable(view, view.chart(key, make, metric, zoom), key, twin, alt)
 
 
 def _plane(view: View, contest: Contest, chance: tuple[float | None, float | None]) -> None:
@@ -159,7 +159,7 @@ def _plane(view: View, contest: Contest, chance: tuple[float | None, float | Non
 
     figure = kept(make, "tradeoff", view.stamp, contest.dial, *view.progress, view.spread, theme.name)
     alt = f"{METRICS[contest.first].axis} against {METRICS[contest.second].axis}, a path along the dial for each line."
-    show(figure, key="sup_plane", alt=alt)
+    show(figure, key="sup_plane", alt=alt, save=view.save("sup_plane"))
 
 
 def _class_from_colors(finished: pd.DataFrame) -> None:

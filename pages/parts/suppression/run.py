@@ -15,6 +15,7 @@ from core.studies.catalogue import Entry
 from pages.parts import address
 from pages.parts.chart import current_theme, show
 from pages.parts.kept import kept, version
+from pages.parts.save import of_runs
 
 RIVALS = ("bits_known", "digit_accuracy", "large_digit_accuracy", "color_accuracy")
 MEASURED = ("linear_accuracy", "knn_accuracy", "online_accuracy", *RIVALS, "alignment", "uniformity", "rankme")
@@ -105,7 +106,8 @@ def _curves(entry: Entry, run: pd.Series, cell: pd.DataFrame, color: str) -> Non
         subtitle=subtitle,
         height=HEIGHT,
     )
-    show(figure, key="sup_curves", alt="Online probe accuracy and loss of the chosen run over its epochs, other seeds thin.")
+    alt = "Online probe accuracy and loss of the chosen run over its epochs, other seeds thin."
+    show(figure, key="sup_curves", alt=alt, save=of_runs(entry, cell))
 
 
 def _embedding(entry: Entry, run: pd.Series) -> None:
@@ -130,7 +132,7 @@ def _embedding(entry: Entry, run: pd.Series) -> None:
         figure = embedding(arrays, current_theme(), color_by=color_by, title=title, height=HEIGHT - 76)
         alt = "Test images in the first two principal components of the embedding of the chosen run."
     with slot:
-        show(figure, key="sup_embedding", alt=alt)
+        show(figure, key="sup_embedding", alt=alt, save=of_runs(entry, run.to_frame().T))
 
 
 def _embedding_title(color_by: str) -> str:

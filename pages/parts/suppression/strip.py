@@ -13,6 +13,7 @@ from core.studies.catalogue import Entry
 from core.training.spec import CONTRASTIVE, RunSpec
 from pages.parts.chart import current_theme, show
 from pages.parts.kept import kept
+from pages.parts.save import HERE
 
 MOST = 9  # columns that fit beside each other
 IMAGES = 2
@@ -71,7 +72,7 @@ def _draw(runs: list[RunSpec], dial: str) -> None:
         return strips(shown, texts, theme, axis=DIAL_AXES[dial], title="The same images along the dial", subtitle=about + below)
 
     alt = f"Both augmented views of {IMAGES} images at each value of the dial: {DIAL_AXES[dial].lower()}."
-    show(kept(make, "strips", theme.name, dial, *(run.run_id for run in runs)), key="sup_strip_chart", alt=alt)
+    show(kept(make, "strips", theme.name, dial, *(run.run_id for run in runs)), key="sup_strip_chart", alt=alt, save=HERE)
 
 
 def _fetch(settings: list[dict]) -> Strip:

@@ -17,6 +17,7 @@ from core.glossary import help_text
 from core.studies.cells import cell_at, fold_cells, neighbours
 from pages.parts.chart import current_theme, show
 from pages.parts.kept import kept
+from pages.parts.save import Save, of_runs
 from pages.parts.tau_lambda.chart import close_cell
 from pages.parts.tau_lambda.data import RIDGE_METRIC, Map
 
@@ -49,7 +50,8 @@ def cell_curves(shown: Map, cell: tuple[float, float]) -> None:
     if figure is None:
         st.info("No run of this cell or its neighbours has curves yet.", icon=":material/timeline:")
         return
-    show(figure, key="map_cell_curves", alt="Online accuracy and uniformity over epochs of the open cell and its neighbours.")
+    alt = "Online accuracy and uniformity over epochs of the open cell and its neighbours."
+    show(figure, key="map_cell_curves", alt=alt, save=_save(shown, runs))
 
 
 def cell_panel(shown: Map, cell: tuple[float, float]) -> None:
@@ -73,11 +75,18 @@ def cell_panel(shown: Map, cell: tuple[float, float]) -> None:
                 st.info(NO_EMBEDDING, icon=":material/scatter_plot:")
             else:
                 alt = "Densities of cosine similarity within and between classes, for the open cell and its neighbours."
-                show(cosines, key="map_cosines", alt=alt)
+                show(cosines, key="map_cosines", alt=alt, save=_save(shown, runs))
         with grid.cell():
             plane = kept(lambda: _plane(shown, runs, theme), "cell plane", *depends_on)
-            show(plane, key="map_plane", alt="Alignment against uniformity for every cell of the map, coloured by accuracy.")
+            alt = "Alignment against uniformity for every cell of the map, coloured by accuracy."
+            show(plane, key="map_plane", alt=alt, save=of_runs(shown.entry, shown.runs))
         _numbers(shown, cell, runs)
+
+
+def _save(shown: Map, runs: dict[str, dict]) -> Save:
+    """What the menus of the charts of a cell and its neighbours save."""
+    ids = {run["run_id"] for run in runs.values()}
+    return of_runs(shown.entry, shown.runs[shown.runs["run_id"].isin(ids)])
 
 
 def _around(shown: Map, runs: dict[str, dict]) -> tuple[str, ...]:

@@ -130,7 +130,7 @@ def corners(shown: Map, metric: str) -> None:
 def map_footer(shown: Map) -> None:
     """Provenance of the map, and its data and settings to save."""
     footer(
-        _made(shown),
+        made(shown),
         name=shown.entry.name,
         key="map",
         data=lambda: shown.runs,
@@ -143,7 +143,7 @@ def map_footer(shown: Map) -> None:
         )
 
 
-def _made(shown: Map) -> str:
+def made(shown: Map) -> str:
     """How the numbers of the map were made."""
     return provenance.line(shown.runs[shown.runs["status"] == "finished"], shown.entry.name)
 
@@ -153,7 +153,7 @@ def _save(shown: Map, figure: str = "", **options) -> Save:
     cells = shown.cells.drop(columns=["values"])
     return Save(
         name=shown.entry.name,
-        provenance=_made(shown),
+        provenance=made(shown),
         data=lambda: cells,
         settings=shown.entry.definition.to_toml,
         study=shown.entry.id,

@@ -8,6 +8,8 @@ from core.studies.compare_maps import compare_cells, comparison_sentence
 from core.studies.maps import is_map
 from pages.parts import address, studies
 from pages.parts.chart import current_theme, show
+from pages.parts.save import Save
+from pages.parts.tau_lambda.chart import made
 from pages.parts.tau_lambda.data import Map, load
 
 
@@ -42,6 +44,7 @@ def compare(shown: Map, metric: str) -> None:
         tau_lambda_difference(table, current_theme(), metric=metric, names=names, title=title),
         key="map_difference",
         alt="Heat map of the difference of two maps, cell by cell, with stars on significant cells.",
+        save=Save(provenance=lambda: f"{made(second)} minus {made(shown)}", data=lambda: table, study=shown.entry.id),
     )
     with st.expander("The numbers", icon=":material/table:"):
         st.dataframe(table, hide_index=True, alt="Means, difference and test of every shared cell.")

@@ -18,6 +18,7 @@ from core.studies.catalogue import Entry
 from pages.parts import address, studies
 from pages.parts.chart import current_theme, footer, show
 from pages.parts.kept import kept, version
+from pages.parts.save import HERE, Save, of_runs
 from pages.parts.slip import slip
 from pages.parts.study_state import watch
 
@@ -66,6 +67,8 @@ def _charts(entry: Entry) -> None:
     )
     progress = Progress(len(table[table["status"] == "finished"]), studies.planned(entry)) if len(table) else None
 
+    ours = of_runs(entry, finished) if len(finished) else HERE
+
     def metrics() -> go.Figure:
         return temperature_metrics(runs, theme, baseline=_untrained(table), progress=progress, zoom=zoom, **drawing)
 
@@ -80,6 +83,7 @@ def _charts(entry: Entry) -> None:
         kept(metrics, "tmp_metrics", stamp, *(progress or ()), name, zoom, theme.name),
         key="tmp_metrics",
         alt="Linear accuracy, uniformity and tolerance of trained encoders against the temperature, ours and published.",
+        save=ours,
     )
     left_and_right = st.grid(2, min_column_width=440)
     with left_and_right.cell():
@@ -87,6 +91,7 @@ def _charts(entry: Entry) -> None:
             kept(lambda: uniformity_tolerance(runs, theme, **drawing), "tmp_plane", stamp, name, theme.name),
             key="tmp_plane",
             alt="Path of the temperatures through the plane of uniformity and tolerance, ours and published.",
+            save=ours,
         )
     with left_and_right.cell():
         show(
@@ -96,11 +101,13 @@ def _charts(entry: Entry) -> None:
                 "SimCLR Table 5: linear accuracy against contrastive accuracy; the highest contrastive accuracy has the worst "
                 "features."
             ),
+            save=Save(provenance=f"Published: {published.sources()['simclr_2020_table5'].citation}"),
         )
     show(
         kept(dimensions, "tmp_dimensions", stamp, theme.name),
         key="tmp_dimensions",
         alt="Uniformity against the number of dimensions in use: a curve that flattens early, and our encoders.",
+        save=ours,
     )
     if len(finished):
         line = provenance.line(table[table["status"] == "finished"], entry.name)

@@ -6,6 +6,7 @@ import streamlit as st
 from core.figures.circle_forces import circle_flow, circle_forces
 from core.losses.forces import anchor_forces, partner
 from pages.parts.chart import current_theme, show
+from pages.parts.save import HERE
 from pages.parts.tau_slider import tau_slider
 
 # Degrees; points 2k and 2k + 1 are two views of image k.
@@ -59,6 +60,7 @@ def circle() -> None:
                 "Twelve points on a circle with one anchor; arrows show how the anchor's loss pulls its positive and pushes "
                 "the negatives."
             ),
+            save=HERE,
         )
     _numbers(angles, anchor, tau)
     if st.toggle("Let all points follow the forces", key="tmp_circle_follow", bind="query-params", persist_state="session"):
@@ -69,6 +71,7 @@ def circle() -> None:
                 "Animation: the points follow the sum of all forces for 60 steps, with the loss beside them; press play to "
                 "start it."
             ),
+            save=HERE,
         )
 
 

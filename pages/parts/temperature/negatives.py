@@ -7,7 +7,7 @@ from core.figures.hard_and_false import hard_and_false
 from pages.parts.chart import current_theme, show
 from pages.parts.slip import slip
 from pages.parts.tau_slider import tau_slider
-from pages.parts.temperature.sources import made_up_shares, picker, run_shares
+from pages.parts.temperature.sources import made_up_shares, picker, run_shares, saved
 
 TOP = 0.05  # the closest twentieth counts as hard here, so that the set is large enough to see
 
@@ -39,6 +39,7 @@ def negatives() -> None:
                 "Share of the push on each negative of one anchor against its similarity; negatives of the anchor's class are "
                 "marked."
             ),
+            save=saved(choice),
         )
     shares = run_shares(choice.root, choice.study, choice.run_id, TOP) if choice else made_up_shares(TOP)
     with left_and_right.cell():
@@ -46,6 +47,7 @@ def negatives() -> None:
             push_groups(shares, current_theme(), source=source),
             key="tmp_groups",
             alt="The push split into negatives that are hard and false, hard only, false only and neither, against temperature.",
+            save=saved(choice),
         )
     cold, hot = shares.groups[0], shares.groups[-1]
     slip(

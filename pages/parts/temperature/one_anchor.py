@@ -14,6 +14,7 @@ from core.figures.text import signed
 from core.glossary import help_text
 from core.losses.softmax import cold_limit, effective_number, entropy, entropy_slope, hot_slope, info_nce, push_shares, softmax
 from pages.parts.chart import current_theme, show
+from pages.parts.save import HERE
 from pages.parts.slip import slip
 from pages.parts.tau_slider import tau_slider
 from pages.parts.temperature.presets import PRESETS
@@ -36,6 +37,7 @@ def one_anchor() -> None:
                 "Three bar charts over the positive and the negatives of one anchor: similarity, softmax probability and "
                 "gradient."
             ),
+            save=HERE,
         )
     with numbers:
         _metrics(candidates, tau)
@@ -45,12 +47,14 @@ def one_anchor() -> None:
             effective_negatives(candidates, tau, current_theme()),
             key="tmp_effective",
             alt="Effective number of negatives rising from 1 to K as the temperature grows, on two log axes.",
+            save=HERE,
         )
     with left_and_right.cell():
         show(
             gradient_size(candidates, tau, current_theme()),
             key="tmp_gradient",
             alt="Pull on the positive against temperature on two log axes, beside the line 1 over tau.",
+            save=HERE,
         )
     _slips(candidates, tau)
     with st.expander("The formulas with these numbers", expanded=False):

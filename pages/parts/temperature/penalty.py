@@ -5,6 +5,7 @@ import streamlit as st
 from core.figures.penalty_curve import penalty_curve
 from core.losses.softmax import effective_number_uniform
 from pages.parts.chart import current_theme, show
+from pages.parts.save import HERE
 
 SHOWN = (0.02, 0.05, 0.07, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0)
 DEFAULT = [0.05, 0.1, 0.2, 0.5, 1.0]
@@ -36,6 +37,7 @@ def penalty() -> None:
             "Push on a negative in multiples of the average against its similarity, one line per temperature; small "
             "temperatures are steep."
         ),
+        save=HERE,
     )
     st.latex(
         r"r(s) = \frac{e^{s/\tau}}{\sum_k e^{s_k/\tau}}, \qquad"

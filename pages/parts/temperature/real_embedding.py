@@ -6,7 +6,7 @@ from core.figures.gradient_share import gradient_share
 from core.glossary import help_text
 from core.training.spec import USES_TAU
 from pages.parts.chart import current_theme, show
-from pages.parts.temperature.sources import INSPECTED, Choice, made_up_shares, picker, run_shares, store_at
+from pages.parts.temperature.sources import INSPECTED, Choice, made_up_shares, picker, run_shares, saved, store_at
 
 TOP = 0.01
 
@@ -27,6 +27,7 @@ def real_embedding() -> None:
         gradient_share(shares, current_theme(), tau=tau, source=source),
         key="tmp_shares",
         alt="Share of the push on the hardest one per cent of negatives and on same-class negatives, against the temperature.",
+        save=saved(choice),
     )
     cells = st.grid(4, min_column_width=170)
     cells.metric("Hardest 1% of negatives", f"{shares.hard:,} of {shares.negatives:,}", help="Per anchor; at least one.")

@@ -14,6 +14,8 @@ from core.losses.hardness import PushShares, clouds, push_shares, unit_rows
 from core.studies import Store
 from pages.parts import studies
 from pages.parts.inspect import places
+from pages.parts.inspect.provenance import provenance
+from pages.parts.save import HERE, Save, of_runs
 
 FAVOURITE, USUAL_TAU = "temperature-mnist-5k", 0.1  # shown first: its embeddings have as many dimensions as in practice
 INSPECTED = "inspections"  # stands for the study of an inspected checkpoint
@@ -117,6 +119,20 @@ def run_shares(root: str, study: str, run_id: str, top: float) -> PushShares | N
     """Shares of the push on a run's embedding, over the usual temperatures."""
     found = embedding(root, study, run_id)
     return None if found is None else push_shares(*found, TAUS, top=top)
+
+
+def saved(choice: Choice | None) -> Save:
+    """What the menu under a chart of this embedding tells of its making."""
+    if choice is None:
+        return HERE
+    if choice.study == INSPECTED:
+        found = next((entry for entry in places.everything() if entry.id == choice.run_id), None)
+        inspection = found and places.load(found)
+        return Save(provenance=provenance(found, inspection)) if inspection else HERE
+    here = lambda entry: entry.name == choice.study and str(entry.store.root) == choice.root and entry.origin != "defined"  # noqa: E731
+    entry = studies.entries(here)[0]
+    table = studies.table(entry)
+    return of_runs(entry, table[table["run_id"] == choice.run_id])
 
 
 @st.cache_data(max_entries=4, show_spinner=False)

@@ -19,6 +19,7 @@ from core.losses.hardness import unit_rows
 from core.losses.information_table import DIMENSIONS, SIZES
 from core.losses.softmax import effective_number, gradient, push_shares
 from pages.parts.chart import show
+from pages.parts.save import HERE
 from pages.parts.tau_slider import offered, tau_slider
 from pages.parts.temperature.circle import ARRANGEMENTS
 from pages.parts.temperature.presets import PRESETS
@@ -52,6 +53,7 @@ def _choice(theme: Theme) -> None:
         anchor_softmax(Candidates(1.0, (1.0,) if count == 1 else (), 0 if count == 1 else count, 1.0), 0.1, theme),
         key="tour_choice",
         alt="Equal scores of one positive and K negatives, and their equal probabilities.",
+        save=HERE,
     )
 
 
@@ -68,6 +70,7 @@ def _cold(theme: Theme) -> None:
         anchor_softmax(SCORES, tau, theme),
         key="tour_cold",
         alt="Score, probability and gradient of one anchor's candidates at the chosen tau.",
+        save=HERE,
     )
 
 
@@ -86,6 +89,7 @@ def _hot(theme: Theme) -> None:
         effective_negatives(SCORES, tau, theme),
         key="tour_hot",
         alt="Effective number of negatives against the temperature, from 1 to K.",
+        save=HERE,
     )
 
 
@@ -104,6 +108,7 @@ def _volume(theme: Theme) -> None:
         gradient_size(SCORES, tau, theme),
         key="tour_volume",
         alt="Pull on the positive against the temperature, beside the line 1 over tau.",
+        save=HERE,
     )
 
 
@@ -122,6 +127,7 @@ def _false(theme: Theme) -> None:
         hard_and_false(z, labels, ANCHOR, tau, theme, top=TOP),
         key="tour_false",
         alt="Share of the push on each negative of one anchor against its similarity; negatives of its own class are diamonds.",
+        save=HERE,
     )
 
 
@@ -144,6 +150,7 @@ def _circle(theme: Theme) -> None:
         circle_forces(angles, 0, tau, theme),
         key="tour_circle",
         alt="Points on a circle with arrows: the forces of the loss of anchor A.",
+        save=HERE,
     )
 
 
@@ -161,6 +168,7 @@ def _relatives(theme: Theme) -> None:
         three_losses(read(np.array([0.8, 0.6, 0.2, -0.3]), 0.5, shift=shift), theme),
         key="tour_relatives",
         alt="Gradients of the same scores under cross entropy over classes, NCE and InfoNCE.",
+        save=HERE,
     )
 
 
@@ -180,6 +188,7 @@ def _bound(theme: Theme) -> None:
         information_bound(bounds, truths, SIZES, rho, theme),
         key="tour_bound",
         alt="log N minus loss against the number of candidates for three dimensions; every line stays below log N.",
+        save=HERE,
     )
 
 
