@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
-from core.figures.playback import SPACE, play_controls
+from core.figures.playback import ENDS, PLAY, SPACE, play_controls
 from core.figures.roles import ANCHOR, NEGATIVE, POSITIVE
 from core.figures.text import make_room, marks, percent
 from core.figures.theme import OKABE_ITO, Theme, style
@@ -148,10 +148,11 @@ def circle_flow(angles: ArrayLike, tau: float, theme: Theme, steps: int = 60) ->
         yaxis=SQUARE,
         xaxis2=dict(title=dict(text="Step"), range=[-2, steps + 2]),
         yaxis2=dict(title=dict(text="Loss (nats)"), rangemode="tozero"),
+        meta=ENDS,
         **play_controls(theme, steps + 1, "step", every=EVERY),
     )
     title = f"At tau {tau:g} the forces take the loss from {losses[0]:.2f} to {losses[-1]:.2f}"
-    subtitle = "All points are anchors in turn · views of one image share a colour · press play"
+    subtitle = f"All points are anchors in turn · views of one image share a colour{PLAY}"
     return style(fig, theme, height=SIZE + SPACE, title=title, subtitle=subtitle, layout=layout)
 
 

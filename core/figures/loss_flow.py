@@ -10,6 +10,7 @@ from plotly.colors import sample_colorscale
 from plotly.subplots import make_subplots
 
 from core.figures.globe import from_eye, graticule
+from core.figures.playback import ENDS
 from core.figures.text import signed
 from core.figures.theme import OKABE_ITO, Theme, style
 from core.losses.trajectory import Reference, Trajectory
@@ -78,7 +79,7 @@ def loss_flow(
         for k in range(last + 1)
     ]
     fig.update_xaxes(range=[0, last], showticklabels=False, col=2)
-    fig.update_layout(showlegend=False, dragmode=False, hovermode="closest", margin=dict(b=78))
+    fig.update_layout(showlegend=False, dragmode=False, hovermode="closest", margin=dict(b=78), meta=ENDS)
     return fig.update_layout(updatemenus=[_buttons(theme)], sliders=[_slider(last, theme, fig.layout.xaxis2.domain)])
 
 

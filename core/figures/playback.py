@@ -1,9 +1,24 @@
 """Play, pause and a slider for figures with numbered frames; all of it runs in the browser."""
 
+import plotly.graph_objects as go
+
 from core.figures.theme import Theme
 
 FRAME_MS = 90
 SPACE = 96  # px under the plot that buttons and slider take
+ENDS = {"still": "last"}  # `layout.meta` of figures whose title tells how their animation ends
+PLAY = " · press play"  # in the subtitle of such a figure, as long as it can move
+
+
+def still(fig: go.Figure) -> go.Figure:
+    """A figure as it stands on paper: of an animation whose title tells its end the last frame, of any other what is drawn."""
+    if not fig.frames or (fig.layout.meta or {}).get("still") != ENDS["still"]:
+        return fig
+    end, copy = fig.frames[-1], go.Figure(fig.data, fig.layout)
+    for place, trace in zip(end.traces, end.data, strict=True):
+        copy.data[place].update(trace.to_plotly_json())
+    copy.layout.title.text = (copy.layout.title.text or "").replace(PLAY, "")
+    return copy
 
 
 def play_controls(theme: Theme, frames: int, word: str, *, active: int = 0, redraw: bool = False, every: int = 1) -> dict:

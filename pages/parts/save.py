@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core import provenance
+from core.figures.playback import still
 from core.figures.theme import DARK, LIGHT, Theme
 from core.report.chrome import browser
 from core.report.presets import PRESETS
@@ -136,7 +137,8 @@ def csv(table: pd.DataFrame, line: str) -> str:
 
 
 def on_paper(figure: go.Figure, theme: Theme) -> go.Figure:
-    """The figure in light colours, in whatever theme it was drawn."""
+    """The figure in light colours, in whatever theme it was drawn; an animation as it ends."""
+    figure = still(figure)
     if theme.name == LIGHT.name:
         return figure
     from core.report.recolor import recolored
@@ -168,7 +170,7 @@ def _add(figure: go.Figure, theme: Theme, alt: str, line: str, save: Save) -> No
         if save.figure:
             item = FigureItem(figure=save.figure, study=save.study, options=save.options or {})
         else:
-            name = kept.keep(figure, folder, alt=alt, provenance=line, theme=theme)
+            name = kept.keep(still(figure), folder, alt=alt, provenance=line, theme=theme)
             item = FigureItem(figure="kept", options={"file": name})
         count = state.append(item)
     except (ReportError, OSError) as error:

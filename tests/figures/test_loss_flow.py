@@ -5,6 +5,7 @@ import pytest
 
 from core.figures.globe import from_eye, graticule
 from core.figures.loss_flow import SCALE, Part, loss_flow, takeaway
+from core.figures.playback import still
 from core.figures.theme import LIGHT
 from core.losses.trajectory import Identity, Reference, Trajectory
 
@@ -39,6 +40,15 @@ def test_every_position_is_a_frame_that_moves_points_and_dots(dim, on_sphere):
     expected = from_eye(flow.positions[-1])[:10, :2] if dim == 3 else flow.positions[-1][:10]
     assert np.stack([last.data[0].x, last.data[0].y], 1) / SCALE == pytest.approx(expected, abs=1e-4)
     assert (last.data[2].x, last.data[2].y) == ((30,), (flow.total[-1],))
+
+
+def test_on_paper_it_stands_as_it_ends():
+    flow = made_up()
+    figure = loss_flow(flow, parts(flow), LIGHT)
+    kept = still(figure)
+    assert not kept.frames and len(figure.frames) == 31
+    assert np.stack([kept.data[0].x, kept.data[0].y], 1) / SCALE == pytest.approx(flow.positions[-1][:10], abs=1e-4)
+    assert kept.data[5].x == (30,) and figure.data[5].x == (0,)
 
 
 def test_second_views_lie_on_the_inner_ring():
