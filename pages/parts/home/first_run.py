@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.figures.series import fold_seeds
 from core.figures.story import takeaway
+from core.glossary import help_text
 from core.studies.catalogue import Entry, read_definition
 from pages.parts import live, studies
 from pages.parts.home.thumbnails import PAGE
@@ -20,7 +21,7 @@ def first_run() -> None:
         return
     entry = Entry(definition.name, "runs", studies.runs(), definition)
     with st.container(border=True):
-        st.markdown(f"**Run it here.** {definition.question}")
+        st.markdown(f"**Run it here.** {definition.question}", help=help_text("bits", "feature_suppression"))
         runs = studies.table(entry)
         ended = runs[runs["status"] == "finished"]
         state = entry.store.state(entry.name)

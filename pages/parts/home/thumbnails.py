@@ -15,6 +15,7 @@ from core.figures.metrics import DATASET_NAMES
 from core.figures.series import fold_seeds
 from core.figures.story import loss_title, takeaway
 from core.figures.suppression import suppression
+from core.glossary import help_text
 from core.studies.catalogue import Entry
 from pages.parts import studies
 from pages.parts.chart import STILL, current_theme, show
@@ -67,7 +68,7 @@ def _accuracy(entry: Entry, runs: pd.DataFrame, progress: Progress) -> None:
 
     title, figure = kept(make, "home_accuracy", version(entry), *progress, theme.name)
     with st.container(border=True):
-        st.markdown(f"**{title}**")
+        st.markdown(f"**{title}**", help=help_text("randbit", "untrained", "chance"))
         show(
             figure,
             key="home_accuracy",
@@ -89,7 +90,7 @@ def _loss(entry: Entry, runs: pd.DataFrame, progress: Progress) -> None:
 
     title, figure = kept(make, "home_loss", version(entry), *progress, theme.name)
     with st.container(border=True):
-        st.markdown(f"**{title}**")
+        st.markdown(f"**{title}**", help=help_text("loss", "floor"))
         show(
             figure,
             key="home_loss",
@@ -109,7 +110,7 @@ def _before_and_after(entry: Entry, runs: pd.DataFrame) -> None:
                 st.info("No embeddings are stored for this study.", icon=":material/scatter_plot:")
             return
         start, end = (within(arrays["z"], arrays["labels"]) for arrays in (pair.before, pair.after))
-        st.markdown(f"**Similarity within a class: {start:.2f} → {abs(end):.2f}**")
+        st.markdown(f"**Similarity within a class: {start:.2f} → {abs(end):.2f}**", help=help_text("tolerance"))
         names = ("no bits", f"{pair.bits} bits")
         figure = kept(
             lambda: class_similarity_pair(pair.before, pair.after, names, theme, height=HEIGHT),
