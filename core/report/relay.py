@@ -244,9 +244,9 @@ def _range_of(fig: go.Figure, name: str) -> tuple[float, float] | None:
 
 
 def _thin_ticks(axis: go.layout.XAxis, span: tuple[float, float] | None, length: float, *, across: bool) -> None:
-    """Leave out tick labels that would touch; the last one stays."""
+    """Leave out tick labels that would touch; the last one stays. Slanted ones are names, which all stay as they are."""
     values = axis.tickvals
-    if values is None or len(values) < 2 or axis.showticklabels is False:
+    if values is None or len(values) < 2 or axis.showticklabels is False or axis.tickangle:
         return
     texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
     texts = texts if axis.ticktext is None else list(axis.ticktext)

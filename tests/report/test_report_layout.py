@@ -4,6 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from core.figures.cka import cka_matrix
 from core.figures.playback import play_controls
 from core.figures.theme import DARK, LIGHT, end_label, style
 from core.report.legend import Entry, entries, rows
@@ -107,6 +108,14 @@ def test_tick_labels_that_would_touch_are_left_out_and_the_last_stays():
     assert 2 < len(kept.tickvals) < 9 and kept.ticktext[-1] == "value 40" and kept.tickangle == 0
     places = np.asarray(kept.tickvals) / 40 * 280
     assert np.diff(places).min() > text_width("value 10", 13)
+
+
+def test_slanted_names_all_stay_and_stay_slanted():
+    names = [f"an encoder with a long name, {place}" for place in range(5)]
+    figure = cka_matrix(np.eye(5), names, LIGHT)
+    axis = relay(figure, PRESETS["single"], 480).figure.layout.xaxis
+    assert axis.tickangle == figure.layout.xaxis.tickangle == -35
+    assert len(axis.ticktext) == 5
 
 
 def test_small_text_is_raised():
