@@ -20,7 +20,13 @@ COMPACT_HEIGHT = 190  # px, thumbnails
 LIVE_OPACITY = 0.5
 LABEL_WIDTH = 6.6  # px a character beyond the last point
 LABEL_GAP, COMPACT_GAP = 0.055, 0.11  # least distance of end labels, share of the y range
+LINE_HEIGHT = 16  # px; in a low chart the share above is less than a line of text
+AXIS_HEIGHT = 55  # px of ticks and title below the x axis
+NARROWEST = 450  # px between the y axis and the end labels on a page 1024 px wide
+CHARACTER = 6.2  # px, names of rings
+RING = 9  # px from the middle of a ring to its name
 TICK_GAP, COMPACT_TICK_GAP = 0.03, 0.11  # least distance of tick labels, share of the x range
+RINGS = "markers+text"  # mode of the trace of runs that still train
 
 
 class Progress(NamedTuple):
@@ -213,16 +219,16 @@ def add_in_progress(fig: go.Figure, runs: pd.DataFrame, cells: pd.DataFrame, met
     if runs.empty:
         return
     colors, names = series_colors(cells), {run_id: cell.series for cell in cells.itertuples() for run_id in cell.run_ids}
-    line, last = [names[run_id] for run_id in runs["run_id"]], cells["x"].max()
+    line = [names[run_id] for run_id in runs["run_id"]]
     told = [f"epoch {run.epochs_done} of {run.epochs}" for run in runs.itertuples()]
     fig.add_scatter(
         x=places(dial, runs[dial]),
         y=runs[metric].to_numpy(np.float32),
-        mode="markers+text",
+        mode=RINGS,
         cliponaxis=False,
         marker=dict(color=[colors[name] for name in line], size=11, symbol="circle-open", line=dict(width=2)),
         text=[f"{name}, {how_far}" for name, how_far in zip(line, told, strict=True)],
-        textposition=["middle left" if value == last else "middle right" for value in runs[dial]],
+        textposition=["middle right"] * len(runs),  # moved apart by `place_ring_names`
         hovertext=[
             f"<b>{name}</b>, {value:g} {field_name(dial)}<br>"
             f"{METRICS[metric].name} {number(now, metric)}, still training: {how_far}"
@@ -231,6 +237,40 @@ def add_in_progress(fig: go.Figure, runs: pd.DataFrame, cells: pd.DataFrame, met
         hovertemplate="%{hovertext}<extra></extra>",
         showlegend=False,
     )
+
+
+def place_ring_names(fig: go.Figure) -> None:
+    """Put the name of each ring where it covers no other; one that fits nowhere is left to hovering. Call after `end_labels`."""
+    (left, right), (low, high), height = fig.layout.xaxis.range, fig.layout.yaxis.range, _inner_height(fig)
+    for trace in (trace for trace in fig.data if trace.mode == RINGS):
+        x = (np.asarray(trace.x, float) - left) / (right - left) * NARROWEST  # px from the left
+        y = (np.asarray(trace.y, float) - low) / (high - low) * height  # px from the bottom
+        taken = [(at - RING, at + RING, up - RING, up + RING) for at, up in zip(x, y, strict=True)]
+        names, positions = list(trace.text), list(trace.textposition)
+        for place, name in enumerate(names):
+            side = "left" if x[place] > NARROWEST / 2 else "right"
+            begin = x[place] + RING if side == "right" else x[place] - RING - CHARACTER * len(name)
+            for level, shift in (("middle", 0), ("top", LINE_HEIGHT), ("bottom", -LINE_HEIGHT)):
+                middle = y[place] + shift
+                box = (begin, begin + CHARACTER * len(name), middle - LINE_HEIGHT / 2, middle + LINE_HEIGHT / 2)
+                if not any(_overlap(box, other) for other in taken[:place] + taken[place + 1 :]):
+                    taken.append(box)
+                    positions[place] = f"{level} {side}"
+                    break
+            else:
+                names[place] = ""
+        trace.update(text=names, textposition=positions)
+
+
+def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    """Whether two boxes (left, right, bottom, top) have an area in common."""
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
+
+
+def _inner_height(fig: go.Figure) -> float:
+    """About how many pixels the y axis is long."""
+    margin = fig.layout.margin
+    return max(1.0, fig.layout.height - (margin.t or 0) - (margin.b or 0) - AXIS_HEIGHT)
 
 
 def add_published(fig: go.Figure, published: pd.DataFrame, metric: str, dial: str) -> None:
@@ -278,11 +318,11 @@ def dial_axis(fig: go.Figure, tested: Sequence[float], title: str, compact: bool
 
 
 def end_labels(fig: go.Figure, labels: Sequence[Label], x: float, compact: bool = False) -> None:
-    """Names beyond the last value, moved apart, and room for them. Call after the y range is set."""
+    """Names beyond the last value, moved apart, and room for them. Call after height and y range are set."""
     if not labels:
         return
     low, high = fig.layout.yaxis.range
-    gap = (high - low) * (COMPACT_GAP if compact else LABEL_GAP)
+    gap = (high - low) * (COMPACT_GAP if compact else max(LABEL_GAP, LINE_HEIGHT / _inner_height(fig)))
     heights = spread_labels([label.y for label in labels], gap, low + gap / 3, high)
     for label, y in zip(labels, heights, strict=True):
         end_label(fig, x, y, label.text, label.color)

@@ -76,6 +76,7 @@ def suppression(
         fig.add_hline(y=chance, line=dict(color=theme.theory, width=1), layer="below")
         labels.append(Label(chance, "chance", theme.theory))
     lines.end_labels(fig, labels, float(places(dial, [max(tested, default=1.0)])[0]), compact)
+    lines.place_ring_names(fig)
     return fig.update_layout(hovermode="closest", dragmode=False if compact else "zoom")
 
 

@@ -181,3 +181,32 @@ def test_a_temperature_that_leaves_a_rest_has_its_own_floor(runs):
     finite = [trace for trace in figure.data if trace.mode == "lines" and trace.line.dash == "dot"]
     assert len(finite) == 1 and finite[0].y[10] == pytest.approx(1.5956, abs=1e-4)
     assert "floor, tau 0.2" in [note.text for note in figure.layout.annotations]
+
+
+def test_end_labels_of_a_low_chart_do_not_touch(runs):
+    """Labels were parted by a share of the y range, so the names of chance and a line at chance covered each other at 320 px."""
+    cells = fold_seeds(runs[(runs["tau"] == 0.1) & (runs["objective"] == "nt_xent")], "linear_accuracy", "bits")
+    figure = suppression(cells, LIGHT, chance=0.1, title="t", subtitle="s", height=320)
+    first, second = sorted(note.y for note in figure.layout.annotations)
+    inner = 320 - figure.layout.margin.t - figure.layout.margin.b - 55  # ticks and title of the x axis
+    assert (second - first) / 1.02 * inner >= 15.9
+
+
+def test_names_of_rings_do_not_cover_each_other(runs):
+    """With a core for each run, rings at one dial or at neighbouring ones had their names on top of each other."""
+    training = runs[(runs["seed"] == 0) & runs["bits"].isin([0, 1, 20])].assign(status="running", online_accuracy=0.9)
+    training.loc[training["bits"] == 20, "online_accuracy"] = 0.1
+    figure = suppression(fold_seeds(training, "online_accuracy", "bits"), LIGHT, metric="online_accuracy", in_progress=training)
+    (rings,) = (trace for trace in figure.data if trace.mode == "markers+text")
+    shown = [(x, where) for x, where, name in zip(rings.x.tolist(), rings.textposition, rings.text, strict=True) if name]
+    assert len(set(shown)) == len(shown) and {x for x, _ in shown} >= {1, 20}
+    assert all(where.endswith("left" if x == 20 else "right") for x, where in shown)
+    assert all(rings.hovertext)  # a name that found no room is still told
+
+
+def test_the_name_of_a_ring_that_stands_alone_is_beside_it(runs):
+    training = runs[(runs["seed"] == 0) & (runs["tau"] == 0.1) & runs["bits"].isin([0, 20]) & (runs["objective"] == "nt_xent")]
+    training = training.assign(status="running", online_accuracy=0.5)
+    figure = suppression(fold_seeds(training, "online_accuracy", "bits"), LIGHT, metric="online_accuracy", in_progress=training)
+    (rings,) = (trace for trace in figure.data if trace.mode == "markers+text")
+    assert sorted(rings.textposition) == ["middle left", "middle right"] and all(rings.text)

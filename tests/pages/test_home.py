@@ -4,8 +4,10 @@ import time
 
 import pytest
 
+from core.figures.suppression import suppression
 from core.studies import StudyError
 from pages.parts import live
+from pages.parts.suppression import so_far
 from tests import fixtures
 from tests.pages.visit import HOME, charts, texts
 
@@ -110,3 +112,14 @@ def test_a_run_that_still_trains_is_a_ring_before_any_run_has_ended(stores, open
 
 def test_the_growing_curve_is_gone_once_the_study_is_done(filled, open_page):
     assert len(charts(open_page(HOME))) == 3  # the three results; the own curve has its page
+
+
+def test_the_growing_curve_is_built_once_for_each_epoch(stores, open_page, monkeypatch):
+    """It was built anew on every look, every two seconds, which took so long beside the training that it faded each time."""
+    fixtures.fill(stores.runs, fixtures.study(QUICK), runs=0, folders=True)
+    fixtures.set_state(stores.runs, fixtures.study(QUICK), "running", running=2)
+    app, built = open_page(), []
+    monkeypatch.setattr(so_far, "suppression", lambda *tables, **options: built.append(1) or suppression(*tables, **options))
+    (before,) = charts(app)
+    (after,) = charts(app.run())
+    assert after == before and not built
