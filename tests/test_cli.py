@@ -9,6 +9,7 @@ import pytest
 
 from core import __main__ as cli
 from core.commands import terminal, train
+from core.studies.lock import lock
 from core.studies.store import Store
 from core.training.spec import RunSpec
 from tests.studies.filled import STUDY, fill
@@ -136,6 +137,29 @@ def test_train_files_a_run_once(capsys, tmp_path):
     assert store.table("single-runs").label.tolist() == ["nt_xent"] and store.state("single-runs").status == "finished"
     assert train.train_one(RunSpec(epochs=1, objective="gcl"), tmp_path / "runs", "single-runs", True, FAKE) == 0
     assert sorted(store.table("single-runs").label) == ["gcl", "nt_xent"]
+
+
+def test_a_store_that_cannot_be_written_is_found_before_training(call, tmp_path, monkeypatch):
+    """The run was trained to its end, and then thrown away with an error."""
+    monkeypatch.setattr(train, "run_by_name", lambda name: pytest.fail("the training began"))
+    (tmp_path / "file").write_text("kept")
+    for store in (tmp_path / "file", tmp_path / "file" / "below"):
+        code, out, err = call("train", "--store", store)
+        assert (code, out) == (2, "")
+        assert err == (
+            f"error: the folder {store / 'single-runs'} cannot be written (not a directory); choose another, or make room\n"
+        )
+    assert (tmp_path / "file").read_text() == "kept" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_study_at_work_is_found_before_training(call, tmp_path, monkeypatch):
+    """The run was trained to its end, and then thrown away because a supervisor held the study."""
+    monkeypatch.setattr(train, "run_by_name", lambda name: pytest.fail("the training began"))
+    monkeypatch.setattr(train, "WAIT_FOR_OTHER", 0)
+    (tmp_path / "s").mkdir()
+    with lock(tmp_path / "s"):
+        code, out, err = call("train", "--store", tmp_path, "--study", "s")
+    assert (code, out) == (2, "") and err.startswith("error: study 's' is being run by process ") and err.count("\n") == 1
 
 
 def test_train_keeps_nothing_if_asked(capsys, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import tempfile
 import threading
 import time
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.commands.terminal import Reporter, outcome
-from core.studies.lock import lock
+from core.studies.lock import busy, holder, lock
 from core.studies.names import StudyError, cannot_write
 from core.studies.progress import preparing
 from core.studies.store import Store
@@ -23,6 +24,7 @@ from core.validation import explain
 
 SHOWN = ("knn_accuracy", "online_accuracy", "alignment", "uniformity", "tolerance", "rankme", "bits_known", "loss", "loss_floor")
 WAIT_FOR_LOCK = 30  # seconds to wait for another run that is just being written
+WAIT_FOR_OTHER = 2  # the same, before training, where nothing can be lost
 
 
 def run_spec(settings: dict[str, Any]) -> RunSpec:
@@ -37,9 +39,7 @@ def run_spec(settings: dict[str, Any]) -> RunSpec:
         raise ValueError(explain(error)) from None
 
 
-def train_one(
-    spec: RunSpec, root: Path | None, study: str, as_json: bool, run_function: str = TRAIN_RUN
-) -> int:
+def train_one(spec: RunSpec, root: Path | None, study: str, as_json: bool, run_function: str = TRAIN_RUN) -> int:
     """Train one run, or show it if the store has it.
 
     Args:
@@ -51,11 +51,16 @@ def train_one(
 
     Returns:
         Exit code: 0 if it finished, 1 if it diverged or was stopped.
+
+    Raises:
+        StudyError: If the run could not be filed; that is found before it is trained.
     """
     store = Store(root) if root else None
     known = store.result(study, spec.run_id) if store else None
     if known and known.status in ("finished", "diverged"):
         return _show(known, as_json, f"already in {store.run_folder(study, spec.run_id)}")
+    if store:
+        _check_can_be_filed(store, study)
     function = run_by_name(run_function)
     with Reporter(as_json) as report, _stop_signal() as stop:
         trained = function(spec, on_progress=lambda record: _progress(report, spec, record), should_stop=stop.is_set)
@@ -80,6 +85,25 @@ def _progress(report: Reporter, spec: RunSpec, record: dict[str, Any]) -> None:
     loss = f", loss {record['loss']:.3f}" if record.get("loss") is not None else ""
     fields = {"rate": record.get("samples_per_second")}
     report.bar("run", f"{spec.objective} on {spec.dataset}", share, f"epoch {epoch} of {epochs}{loss}", **fields)
+
+
+def _check_can_be_filed(store: Store, study: str) -> None:
+    """Find out now, not after an hour of training, that the store cannot be written or that the study is at work.
+
+    Raises:
+        StudyError: If so.
+    """
+    folder = store.folder(study)
+    try:
+        with tempfile.TemporaryFile(dir=next(path for path in (folder, *folder.absolute().parents) if path.exists())):
+            pass
+    except OSError as error:
+        raise StudyError(cannot_write(folder, error)) from None
+    until = time.monotonic() + WAIT_FOR_OTHER
+    while found := holder(folder):
+        if time.monotonic() > until:
+            raise StudyError(busy(study, found))
+        time.sleep(0.2)
 
 
 def _file(store: Store, study: str, spec: RunSpec, trained: Trained) -> None:

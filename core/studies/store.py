@@ -111,7 +111,8 @@ class Store:
         written = read_json(folder / "state.json")
         if launch and float(launch.get("at", 0)) > float((written or {}).get("started", 0)):
             if is_running(launch):
-                return self._judged(study, {})._replace(status="queued", pid=launch.get("pid"), message="Starting up.")
+                known = {"total": (written or {}).get("total", 0)}  # what is left stays left while a resumed study starts up
+                return self._judged(study, known)._replace(status="queued", pid=launch.get("pid"), message="Starting up.")
             if not (written and is_running(written)):
                 said = last_line(self.root / ".logs" / f"{study}.log") or "The supervisor ended before it began, without a word."
                 return self._judged(study, written or {})._replace(status="failed", message=said)

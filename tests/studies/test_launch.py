@@ -121,6 +121,17 @@ def test_a_start_that_came_to_nothing_says_why(tmp_path):
     assert store.state("s").status == "finished"  # what it then wrote counts
 
 
+def test_a_study_that_is_resumed_keeps_its_total_while_it_starts_up(tmp_path):
+    """Until the supervisor wrote its plan, only what had ended was counted, and the progress bar was full."""
+    (tmp_path / ".requests").mkdir()
+    (tmp_path / "s").mkdir()
+    stalled = {**identity(), "created": 1.0, "status": "running", "total": 6, "started": 1.0, "heartbeat": 1.0}
+    write_json(tmp_path / "s" / "state.json", stalled)
+    write_json(tmp_path / ".requests" / "s.launch.json", {**identity(), "at": time.time()})
+    state = Store(tmp_path).state("s")
+    assert (state.status, state.total, state.queued, state.running) == ("queued", 6, 6, 0)
+
+
 def test_requests_are_taken_once_and_broken_ones_dropped(tmp_path):
     requests.request_stop("s", tmp_path)
     token = requests.request_delete("s", tmp_path, ["0123456789ab"])
