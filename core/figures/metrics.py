@@ -152,7 +152,8 @@ def number(value: float | None, metric: str, spread: float | None = None) -> str
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.{_decimals(metric, spread)}f}".replace("-", "−")
+    text = f"{value:.{_decimals(metric, spread)}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")  # no "−0.000"
 
 
 def with_spread(value: float | None, metric: str, spread: float | None) -> str:

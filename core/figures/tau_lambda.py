@@ -270,4 +270,4 @@ def _clipped(colors: ColorRange) -> str:
     if not colors.below and not colors.above:
         return ""
     count, side, end = (colors.below, "below", colors.low) if colors.below else (colors.above, "above", colors.high)
-    return f"{count} cell{'s' if count > 1 else ''} {side} the colour scale ({end:.2g})"
+    return f"{count} cell{'s' if count > 1 else ''} {side} the colour scale ({end:.2g})".replace("-", "−")

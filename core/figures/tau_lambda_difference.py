@@ -36,7 +36,7 @@ def tau_lambda_difference(
     subtitle = f"blue: higher with {names[1]} · {len(table)} shared cells, {method}"
     style(fig, theme, title=title, subtitle=subtitle, height=HEIGHT)
     marks = np.where(table["p_holm"] <= LEVEL, " ★", np.where(table["p_holm"].isna(), " ○", ""))
-    labels = table.assign(label=[f"{d:+.3f}{m}".replace("-", "−") for d, m in zip(table["difference"], marks, strict=True)])
+    labels = table.assign(label=[_signed(d) + m for d, m in zip(table["difference"], marks, strict=True)])
     text = (
         labels.pivot(index="lam", columns="tau", values="label").reindex(index=grid.lams, columns=grid.taus).fillna("").to_numpy()
     )
@@ -64,6 +64,11 @@ def tau_lambda_difference(
     add_click_layer(fig, grid, table, [_hover(row, names) for row in table.itertuples()])
     add_axes(fig, grid)
     return fig
+
+
+def _signed(value: float) -> str:
+    """Three decimals with a sign; a difference that rounds to nothing has none."""
+    return f"{value:+.3f}".replace("-", "−") if abs(value) >= 0.0005 else "0.000"
 
 
 def _hover(row, names: tuple[str, str]) -> str:

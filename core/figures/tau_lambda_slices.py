@@ -29,6 +29,7 @@ def tau_lambda_slices(
     full_scale: bool = False,
     title: str = "",
     subtitle: str = "",
+    lam_name: str = "lambda",
     height: int = HEIGHT,
 ) -> go.Figure:
     """Draw the cuts.
@@ -42,6 +43,7 @@ def tau_lambda_slices(
         full_scale: Accuracy axis from 0 to 1.
         title: Takeaway.
         subtitle: Data set, encoder, seeds.
+        lam_name: How the weight is written, for its axis.
         height: Pixels.
 
     Returns:
@@ -58,14 +60,14 @@ def tau_lambda_slices(
         _add_line(fig, line, along, other, colors[value], metric)
         ends.append((float(line[along].iloc[-1]), float(line["mean"].iloc[-1]), f"{NAMES[other]} {value:g}", colors[value]))
     if ridge is not None and along == "lam":
-        _mark_best(fig, ridge, colors, theme)
+        _mark_best(fig, ridge, colors)
     span = color_range(measured["mean"], metric, full_scale)
     pad = 0.0 if full_scale else 0.06 * (span.high - span.low)
     style(fig, theme, title=title, subtitle=subtitle, height=height)
     ticks = sorted(cells[along].unique())
     fig.update_xaxes(
         type="log",
-        title_text=f"{'Weight lambda' if along == 'lam' else 'Temperature tau'} (log)",
+        title_text=f"{f'Weight {lam_name}' if along == 'lam' else 'Temperature tau'} (log)",
         tickvals=ticks,
         ticktext=[f"{tick:g}" for tick in ticks],
         range=[np.log10(ticks[0]) - 0.05, np.log10(ticks[-1]) + 0.05],
@@ -120,8 +122,8 @@ def _add_line(fig: go.Figure, line: pd.DataFrame, along: str, other: str, color:
     )
 
 
-def _mark_best(fig: go.Figure, ridge: Ridge, colors: dict[float, str], theme: Theme) -> None:
-    """A ring at each line's interpolated best weight."""
+def _mark_best(fig: go.Figure, ridge: Ridge, colors: dict[float, str]) -> None:
+    """A ring in the colour of its line at each interpolated best weight."""
     points = [point for point in ridge.points if point.tau in colors and not point.flat]
     fig.add_scatter(
         x=np.array([point.lam for point in points], dtype=np.float32),
@@ -129,5 +131,5 @@ def _mark_best(fig: go.Figure, ridge: Ridge, colors: dict[float, str], theme: Th
         mode="markers",
         hoverinfo="skip",
         showlegend=False,
-        marker=dict(symbol="circle-open", size=15, color=theme.outline, line=dict(width=2)),
+        marker=dict(symbol="circle-open", size=15, color=[colors[point.tau] for point in points], line=dict(width=3)),
     )

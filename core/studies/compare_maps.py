@@ -1,7 +1,9 @@
 """Two tau-lambda maps cell by cell: difference of the means, and whether the seeds can tell it from chance.
 
 Welch's t test in every cell that both maps share and that has at least two seeds in each; Holm's correction over the cells
-tested. Pages import this module, so it uses numpy, pandas and scipy.special only.
+tested. Maps whose weights do not meet are compared at the weights of the first, between those of the second.
+
+Pages import this module, so it uses numpy, pandas and scipy.special only.
 """
 
 import numpy as np
@@ -38,6 +40,44 @@ def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     table[["t", "df", "p"]] = [welch(x, y) for x, y in zip(both["values_a"], both["values_b"], strict=True)] or np.empty((0, 3))
     table["p_holm"] = holm(table["p"].to_numpy(dtype=float))
     return table[COLUMNS]
+
+
+def at_weights_of(cells: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    """A map read at the weights of another one, for maps whose scales of lambda do not meet.
+
+    Each value is drawn straight in log lambda between the two measured weights around it, seed by seed, so that the spread over
+    seeds stays one of whole runs. Nothing is read beyond the measured weights, nor between cells with different numbers of
+    values.
+
+    Args:
+        cells: The map, from `fold_cells`.
+        other: The map whose weights are wanted; only temperatures that both have are read.
+
+    Returns:
+        Rows as in `fold_cells`, cut to tau, lam, mean, n and values, at the temperatures and weights of `other`.
+    """
+    wanted = other.loc[(other["n"] > 0) & (other["lam"] > 0), ["tau", "lam"]]
+    rows = []
+    for tau, column in cells[(cells["n"] > 0) & (cells["lam"] > 0)].groupby("tau"):
+        column = column.sort_values("lam")
+        log_lam, values = np.log(column["lam"].to_numpy(dtype=float)), column["values"].tolist()
+        for lam in wanted.loc[np.isclose(wanted["tau"], tau, rtol=1e-9, atol=0), "lam"]:
+            read = _between(log_lam, values, float(np.log(lam)))
+            if len(read):
+                rows.append((tau, lam, float(np.mean(read)), len(read), tuple(read.tolist())))
+    return pd.DataFrame(rows, columns=["tau", "lam", "mean", "n", "values"])
+
+
+def _between(log_lam: np.ndarray, values: list[tuple[float, ...]], at: float) -> np.ndarray:
+    """Values of each seed at one weight, empty where they cannot be told."""
+    nearest = int(np.argmin(np.abs(log_lam - at)))
+    if abs(log_lam[nearest] - at) < 1e-9:
+        return np.array(values[nearest])
+    right = int(np.searchsorted(log_lam, at))
+    if right in (0, len(log_lam)) or len(values[right - 1]) != len(values[right]):
+        return np.empty(0)
+    share = (at - log_lam[right - 1]) / (log_lam[right] - log_lam[right - 1])
+    return (1 - share) * np.array(values[right - 1]) + share * np.array(values[right])
 
 
 def welch(x, y) -> tuple[float, float, float]:
@@ -90,7 +130,7 @@ def comparison_sentence(table: pd.DataFrame, name_a: str, name_b: str, metric: s
         level: Family-wise level.
     """
     if table.empty:
-        return f"{name_a} and {name_b} share no measured cell."
+        return f"{name_a[:1].upper()}{name_a[1:]} and {name_b} share no measured cell."
     tested = table["p_holm"].notna()
     shared = f"{len(table)} shared cell" + ("s" if len(table) != 1 else "")
     mean = table["difference"].mean()

@@ -32,6 +32,7 @@ def test_losses_have_at_most_four_decimals():
 def test_minus_and_infinity_are_written_as_signs():
     assert number(-3.9375, "uniformity") == "−3.938"
     assert number(float("-inf"), "uniformity") == "−∞"
+    assert number(-0.0002, "uniformity") == "0.000"
 
 
 def test_metrics_are_result_fields():

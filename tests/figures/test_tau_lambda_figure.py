@@ -196,6 +196,16 @@ def test_the_difference_marks_what_the_seeds_can_show():
     assert stars == int((table["p_holm"] <= 0.05).sum()) > 0
     assert f"★ {stars} significant" in figure.layout.title.text
     assert heat(figure).zmin == -heat(figure).zmax
+    nothing = tau_lambda_difference(table.assign(difference=-0.0001), LIGHT, metric="linear_accuracy", names=("masked", "kept"))
+    assert all(text.startswith("0.000") for row in heat(nothing).text for text in row)
+
+
+def test_rings_have_the_colour_of_their_line():
+    folded = cells()
+    figure = tau_lambda_slices(folded, LIGHT, ridge=find_ridge(folded), lam_name="lambda, as written")
+    rings = next(trace for trace in figure.data if trace.mode == "markers")
+    assert set(rings.marker.color) <= {trace.line.color for trace in drawn(figure, "lines+markers")}
+    assert figure.layout.xaxis.title.text == "Weight lambda, as written (log)"
 
 
 def test_lower_is_better_metrics_turn_the_colours_over():

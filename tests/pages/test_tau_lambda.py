@@ -118,6 +118,31 @@ def test_two_maps_are_compared_with_significance(small, kept, stores, open_page)
     assert "★" in titles(app)[0]
 
 
+def test_the_compared_map_is_chosen_without_a_complaint_about_the_address(small, kept, stores, open_page):
+    fill_map(stores.results, small)
+    fill_map(stores.results, kept)
+    app = open_page(PAGE, study="results/tau-lambda-mnist-5k", map_view="Compare", map_other="The tau-lambda map, kept (shipped)")
+    assert "shared cells" in texts(app) and "does not exist" not in texts(app)
+    app = open_page(PAGE, study="results/tau-lambda-mnist-5k", map_view="Compare", map_other="nothing")
+    assert "'nothing', which does not exist here; showing 'The tau-lambda map, kept (shipped)'" in texts(app)
+
+
+def test_a_map_on_another_scale_of_lambda_is_read_between_its_weights(small, stores, open_page):
+    notebook = SMALL.format(more='convention = "notebook"').replace('"tau-lambda-mnist-5k"', '"notebook"')
+    notebook = notebook.replace("lam = [0.01, 0.02, 0.1, 0.5, 2.0, 10.0, 20.0]", "lam = [0.001, 0.01, 0.1, 1.0]")
+    fill_map(stores.results, small)
+    fill_map(stores.results, StudySpec.from_text(notebook))
+    app = open_page(PAGE, study="results/tau-lambda-mnist-5k", map_view="Compare")
+    said = texts(app)
+    assert "read between its two nearest weights" in said and "Over 17 shared cells" in said  # of 20: at tau 0.05 some weights lie beside cells with diverged seeds
+
+
+def test_one_seed_is_not_called_a_spread(small, stores, open_page):
+    fill_map(stores.results, small.model_copy(update={"seeds": [0]}), diverge=False)
+    app = open_page(PAGE, study="results/tau-lambda-mnist-5k", map_view="Cuts")
+    assert "1 seed, so no spread" in titles(app)[0] and not any("over seeds" in title for title in titles(app))
+
+
 def test_nothing_to_compare_is_said(small, stores, open_page):
     fill_map(stores.results, small)
     app = open_page(PAGE, study="results/tau-lambda-mnist-5k", map_view="Compare")

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from core.studies.cells import fold_cells
-from core.studies.compare_maps import compare_cells, comparison_sentence, holm, welch
+from core.studies.compare_maps import at_weights_of, compare_cells, comparison_sentence, holm, welch
 
 
 def map_of(values: dict[tuple[float, float], list[float]]) -> pd.DataFrame:
@@ -53,3 +53,22 @@ def test_nothing_to_compare_is_said():
     assert comparison_sentence(compare_cells(a, b), "A", "B", "kNN") == "A and B share no measured cell."
     one = compare_cells(a, map_of({(0.1, 1): [0.8]}))
     assert comparison_sentence(one, "A", "B", "kNN").endswith("None can be tested: a test needs two seeds on each side.")
+
+
+def test_a_map_is_read_between_its_weights_seed_by_seed():
+    a = map_of({(0.1, 1): [0.5, 0.6], (0.1, 2): [0.5, 0.7], (0.1, 50): [0.1, 0.2], (0.2, 2): [0.4]})
+    b = map_of({(0.1, 1): [0.2, 0.4], (0.1, 4): [0.6, 0.6], (0.5, 2): [0.9, 0.9]})
+    read = at_weights_of(b, a)
+    assert list(zip(read["tau"], read["lam"], strict=True)) == [(0.1, 1.0), (0.1, 2.0)]  # 50 lies beyond, 0.2 is not there
+    assert read["values"][0] == pytest.approx((0.2, 0.4)) and read["values"][1] == pytest.approx((0.4, 0.5))
+    assert read["mean"][1] == pytest.approx(0.45) and list(read["n"]) == [2, 2]
+    table = compare_cells(a, read)
+    assert table["difference"].to_numpy() == pytest.approx([-0.25, -0.15]) and table["p"].notna().all()
+    assert at_weights_of(b, map_of({(7, 1): [0.5]})).empty
+    uneven = map_of({(0.1, 1): [0.2, 0.4], (0.1, 4): [0.6]})
+    assert list(at_weights_of(uneven, a)["lam"]) == [1.0]
+
+
+def test_the_sentence_begins_with_a_capital():
+    a, b = map_of({(0.1, 1): [0.9]}), map_of({(0.2, 1): [0.9]})
+    assert comparison_sentence(compare_cells(a, b), "the one", "the other", "kNN").startswith("The one and the other share")

@@ -79,7 +79,8 @@ def cuts(shown: Map, metric: str, *, full: bool, along: str = "lam", key: str = 
             ridge=shown.ridge if shown.ridge_metric == metric else None,
             full_scale=full,
             title="One line per temperature" if along == "lam" else "One line per lambda",
-            subtitle="mean ± sd over seeds · rings: best lambda" if along == "lam" else "mean ± sd over seeds",
+            subtitle=" · ".join(filter(None, [_seeds(shown), _rings(shown, metric) if along == "lam" else ""])),
+            lam_name=_lam_name(shown),
             height=480,
         ),
         "tau-lambda cuts",
@@ -148,6 +149,17 @@ def made(shown: Map) -> str:
     return provenance.line(shown.runs[shown.runs["status"] == "finished"], shown.entry.name)
 
 
+def _seeds(shown: Map) -> str:
+    """What a point of a cut is."""
+    most = int(shown.cells["n"].max())
+    return "mean ± sd over seeds" if most > 1 else "1 seed, so no spread"
+
+
+def _rings(shown: Map, metric: str) -> str:
+    """What the rings are, where there are any."""
+    return "rings: best lambda" if shown.ridge_metric == metric and shown.ridge.points else ""
+
+
 def _save(shown: Map, figure: str = "", **options) -> Save:
     """What the menu under a chart of the map saves: its cells and the study; as what kind of figure a report draws it again."""
     cells = shown.cells.drop(columns=["values"])
@@ -196,7 +208,7 @@ def _title(shown: Map, metric: str) -> str:
     info = METRICS[metric]
     best = measured.loc[measured["mean"].idxmax() if info.higher_is_better else measured["mean"].idxmin()]
     word = "Best" if info.is_accuracy else "Highest" if info.higher_is_better else "Lowest"
-    return f"{word} {info.name} {best['mean']:.3g} at tau {best['tau']:g}, lambda {best['lam']:g}".replace("-", "−")
+    return f"{word} {info.name} {number(best['mean'], metric)} at tau {best['tau']:g}, lambda {best['lam']:g}"
 
 
 def _subtitle(shown: Map, metric: str, expand: bool) -> str:

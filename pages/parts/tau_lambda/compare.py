@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.figures.metrics import METRICS
 from core.figures.tau_lambda_difference import tau_lambda_difference
-from core.studies.compare_maps import compare_cells, comparison_sentence
+from core.studies.compare_maps import at_weights_of, compare_cells, comparison_sentence
 from core.studies.maps import is_map
 from pages.parts import address, studies
 from pages.parts.chart import current_theme, show
@@ -22,7 +22,8 @@ def compare(shown: Map, metric: str) -> None:
             "There is no second map with results yet. Run one of the other maps of this page first.", icon=":material/compare:"
         )
         return
-    address.check("map_other", list(others), next(iter(others)))
+    labels = [studies.label(entry) for entry in others.values()]  # what the selector writes into the address
+    address.check("map_other", labels, labels[0])
     address.show_notices()
     chosen = st.selectbox(
         "Compare with",
@@ -35,10 +36,18 @@ def compare(shown: Map, metric: str) -> None:
     second = _on_our_scale(load(others[chosen], metric))
     first = _on_our_scale(shown)
     table = compare_cells(first.cells, second.cells)
+    between = table.empty
+    if between:
+        table = compare_cells(first.cells, at_weights_of(second.cells, first.cells))
     names = _names(shown, second)
     st.markdown(comparison_sentence(table, *names, words(metric)))
     if table.empty:
         return
+    if between:
+        st.caption(
+            f"The weights of the two maps do not meet on one scale. The cells are those of {names[0]}; the other map is read "
+            "between its two nearest weights, straight in log lambda, seed by seed."
+        )
     title = f"Where the two maps differ: {names[1]}, minus {names[0]}"
     show(
         tau_lambda_difference(table, current_theme(), metric=metric, names=names, title=title),
