@@ -5,6 +5,8 @@ import math
 import torch
 from torch import Tensor
 
+SMALLEST_TAU = 1e-15  # far below any use; 1 / tau and gradients that grow with it stay well within float32
+
 
 class NotFiniteError(ValueError):
     """Some embeddings are NaN or infinite, so that the loss has no value."""
@@ -14,9 +16,12 @@ def temperature(tau: float) -> float:
     """tau as a plain number.
 
     Raises:
-        ValueError: If tau is not a finite number > 0.
+        ValueError: If tau is not a finite number > 0, or so small that gradients would leave the range of the numbers.
     """
-    return _number(tau, "tau", "> 0", lambda value: value > 0)
+    tau = _number(tau, "tau", "> 0", lambda value: value > 0)
+    if tau < SMALLEST_TAU:
+        raise ValueError(f"tau must be at least {SMALLEST_TAU:g}, got {tau:g}: below that, gradients would not be finite.")
+    return tau
 
 
 def weight(lam: float) -> float:

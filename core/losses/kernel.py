@@ -158,4 +158,5 @@ def _pull(tile: Tensor, by_row: tuple[Tensor, Tensor], by_column: tuple[Tensor, 
     if _fits_without_maximum(tau):
         weights = [logs.neg().exp_() * (grad / tau) for logs, grad in directions]
         return reduce(torch.add, weights) * tile
-    return reduce(Tensor.add_, [(tile - logs).exp_().mul_(grad / tau) for logs, grad in directions])
+    # A share is at most 1. At a tiny temperature logits are so large that rounding alone could lift it to infinity.
+    return reduce(Tensor.add_, [(tile - logs).clamp_(max=0).exp_().mul_(grad / tau) for logs, grad in directions])

@@ -168,3 +168,17 @@ def test_rows_that_are_not_finite_are_counted(distribution):
     b[2] = torch.nan
     with pytest.raises(NotFiniteError, match="0 of the 5 rows of z1, 1 of the 5 rows of z2"):
         generalized(a, b, distribution, tau=0.1, lam=1.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_a_tiny_temperature_has_finite_gradients_or_is_refused(dtype):
+    a, b = views(6, 4, dtype=dtype)
+    for tau in (1e-8, 1e-15):
+        z = a.clone().requires_grad_()
+        for loss in (generalized(z, b, tau=tau, lam=1.0).total, nt_xent(z, b, tau)):
+            (grad,) = torch.autograd.grad(loss, z)
+            assert loss.isfinite() and grad.isfinite().all()
+    for tau in (1e-16, 1e-30, 1e-300):
+        for loss in (lambda t: generalized(a, b, tau=t), lambda t: nt_xent(a, b, t)):
+            with pytest.raises(ValueError, match="tau must be at least 1e-15"):
+                loss(tau)

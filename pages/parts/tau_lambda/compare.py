@@ -5,7 +5,7 @@ import streamlit as st
 from core.figures.metrics import METRICS
 from core.figures.tau_lambda_difference import tau_lambda_difference
 from core.studies.compare_maps import at_weights_of, compare_cells, comparison_sentence
-from core.studies.maps import is_map
+from core.studies.maps import is_map, siblings
 from pages.parts import address, studies
 from pages.parts.chart import current_theme, show
 from pages.parts.save import Save
@@ -15,7 +15,10 @@ from pages.parts.tau_lambda.data import Map, load
 
 def compare(shown: Map, metric: str) -> None:
     """Choose a second map; the difference of every shared cell with its significance."""
-    others = {entry.id: entry for entry in studies.entries(is_map) if entry.id != shown.entry.id and entry.origin != "defined"}
+    found = studies.entries(is_map)
+    relatives = {entry.id for entry in siblings(shown.entry, found).values()}  # another convention before another data set
+    found = sorted(found, key=lambda entry: entry.id not in relatives)
+    others = {entry.id: entry for entry in found if entry.id != shown.entry.id and entry.origin != "defined"}
     others = {key: entry for key, entry in others.items() if entry not in shown.extras}
     if not others:
         st.info(
