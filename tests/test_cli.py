@@ -33,6 +33,7 @@ def call(capsys):
     ("words", "expected"),
     [
         (["sweep", "nowhere.toml"], "nowhere.toml: cannot be read (No such file or directory)"),
+        (["sweep", ""], "STUDY.toml: must name a file or a shipped study, got ''"),
         (["sweep"], "Missing argument 'STUDY.toml'; see python -m core --help"),
         (["swep", "x"], "No such command 'swep'. Did you mean 'sweep'?; see python -m core --help"),
         (["list", "nothing", "--store", "/nowhere"], "there is no study 'nothing' in /nowhere; it has: none yet"),
@@ -102,6 +103,12 @@ def cli_results() -> list[str]:
     from core.commands.listing import RESULTS
 
     return list(RESULTS)
+
+
+def test_a_store_that_is_a_file_is_not_an_empty_one(call, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert call("list", "--store", tmp_path / "file") == (2, "", f"error: the store {tmp_path / 'file'} is not a folder\n")
+    assert call("list", "--store", tmp_path / "nothing yet")[0] == 0
 
 
 def test_list_as_json(call, tmp_path):

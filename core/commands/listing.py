@@ -13,7 +13,13 @@ RESULTS = ("linear_accuracy", "knn_accuracy", "alignment", "uniformity", "second
 
 
 def list_studies(store: Store, as_json: bool) -> None:
-    """Print one line per study: name, status, counts, age of the last sign of life."""
+    """Print one line per study: name, status, counts, age of the last sign of life.
+
+    Raises:
+        StudyError: If the store is no folder; one that is missing has no studies yet.
+    """
+    if store.root.exists() and not store.root.is_dir():
+        raise StudyError(f"the store {store.root} is not a folder")
     states = [(name, store.state(name)) for name in store.studies()]
     if as_json:
         records = [{"study": name, "title": store.title(name), **state._asdict()} for name, state in states]

@@ -8,7 +8,8 @@ import pandas as pd
 
 from core.studies.names import StudyError
 
-CONDITION = re.compile(r"(?P<field>[A-Za-z_][A-Za-z_0-9]*)(?P<sign>>=|<=|!=|=|>|<)(?P<value>.+)")
+CONDITION = re.compile(r"(?P<field>[A-Za-z_][A-Za-z_0-9]*)(?P<sign>>=|<=|!=|=|>|<)(?P<value>[^<>=].*)")
+SPACED = re.compile(r"\s*(>=|<=|!=|=|>|<)\s*")  # a sign with the spaces around it
 SIGNS = {">=": operator.ge, "<=": operator.le, "!=": operator.ne, "=": operator.eq, ">": operator.gt, "<": operator.lt}
 SEARCHED = ("run_id", "label", "status", "objective", "dataset", "encoder", "error", "finished_at")  # by a plain word
 SHORT = {"linear": "linear_accuracy", "knn": "knn_accuracy", "online": "online_accuracy", "lambda": "lam", "id": "run_id"}
@@ -20,18 +21,21 @@ def matching(runs: pd.DataFrame, text: str) -> pd.Series:
 
     Args:
         runs: One row per run.
-        text: Words separated by spaces. `field=value`, `!=`, `>`, `>=`, `<`, `<=` compare a column; any other word must occur in
-            the label, status, objective, data set, encoder, id, error or date. Capitals do not matter.
+        text: Words separated by spaces. `field=value`, `!=`, `>`, `>=`, `<`, `<=`, with or without spaces around the sign,
+            compare a column; any other word must occur in the label, status, objective, data set, encoder, id, error or date.
+            Capitals do not matter.
 
     Returns:
         Boolean, one per row; all True for an empty text.
 
     Raises:
-        StudyError: If a column does not exist, or is compared with something it cannot be compared with.
+        StudyError: If a column does not exist, is compared with something it cannot be compared with, or with nothing.
     """
     kept = pd.Series(True, index=runs.index)
-    for word in text.split():
+    for word in SPACED.sub(r"\1", text).split():
         condition = CONDITION.fullmatch(word)
+        if not condition and (word[0] in "<>=!" or word[-1] in "<>="):
+            raise StudyError(f"filter: {word!r} is half a condition; write it as in bits>=10")
         kept &= _compare(runs, **condition.groupdict()) if condition else _contains(runs, word)
     return kept
 

@@ -49,4 +49,6 @@ def file_or_name(text: str) -> StudySpec:
     Raises:
         StudyError: If there is neither, or the file holds a mistake.
     """
+    if not text.strip():  # as a path, no name at all would be the current folder
+        raise StudyError(f"STUDY.toml: must name a file or a shipped study, got {text!r}")
     return definition(text) if not Path(text).exists() and text in names() else StudySpec.from_toml(text)

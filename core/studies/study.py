@@ -81,7 +81,7 @@ class StudySpec(BaseModel):
         """Read and check a study file.
 
         Args:
-            path: A TOML file, UTF-8.
+            path: A TOML file, UTF-8, with or without the mark that editors on Windows put before it.
 
         Returns:
             The study.
@@ -90,7 +90,7 @@ class StudySpec(BaseModel):
             StudyError: If the file cannot be read or holds a mistake; one line per mistake, each starting with the path.
         """
         try:
-            text = Path(path).read_bytes().decode("utf-8")
+            text = Path(path).read_bytes().decode("utf-8-sig")
         except OSError as error:
             raise StudyError(f"{path}: cannot be read ({error.strerror or error})") from None
         except UnicodeDecodeError as error:

@@ -1,10 +1,12 @@
 """Feature suppression: study, metric and run in the address, drill-down, published values, unfinished and empty studies."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from core.studies import Store
+from pages.parts.suppression import charts as charts_part
 from tests import fixtures
 from tests.pages.visit import SUPPRESSION, charts, texts
 
@@ -128,3 +130,28 @@ def test_the_curve_grows_before_any_run_has_ended(stores, open_page):
     fixtures.set_state(stores.runs, fixtures.study("randbit-quick"), "running", running=2)
     drawn = charts(open_page(SUPPRESSION, study="runs/randbit-quick"))
     assert "epoch 6 of 15" in drawn[0] and "circle-open" in drawn[0]
+
+
+def test_a_chart_that_is_replaced_does_not_close_the_open_run(monkeypatch):
+    """A run that ended while the browser looked for progress closed the panel: a click on the old chart read as taken back."""
+    told, drawn = [], {}
+    state = {f"{charts_part.LEFT}_settled": ("four runs", None)}
+    monkeypatch.setattr(charts_part.st, "session_state", state)
+    monkeypatch.setattr(charts_part.address, "remember", lambda name, value: told.append(value))
+    monkeypatch.setattr(charts_part.address, "forget", told.append)
+    monkeypatch.setattr(charts_part, "show", lambda figure, **options: drawn.update(options))
+    charts_part.clickable(SimpleNamespace(save=lambda key: None), None, charts_part.LEFT, charts_part.RIGHT, "")
+    select = {"selection": {"points": [{"customdata": "926875ea9cda"}]}}
+    nothing = {"selection": {"points": []}}
+
+    state[charts_part.LEFT] = select
+    drawn["on_select"]()
+    state |= {charts_part.LEFT: nothing, f"{charts_part.LEFT}_settled": ("five runs", "926875ea9cda")}
+    drawn["on_select"]()
+    assert told == ["926875ea9cda"]
+
+    state[charts_part.LEFT] = select
+    drawn["on_select"]()
+    state[charts_part.LEFT] = nothing
+    drawn["on_select"]()
+    assert told == ["926875ea9cda", "926875ea9cda", "run"]  # taken back by hand: closed

@@ -28,6 +28,7 @@ RUNS = pd.DataFrame(
         ("tau=0.1", "ac"),
         ("tau=0.1 bits>5", "c"),
         ("bits>=10", "bc"),
+        ("bits >= 10 tau = 0.1", "c"),  # spaces around a sign made three words of it, which no run held
         ("bits!=10", "a"),
         ("linear>0.9", "ac"),  # short name; NaN is never above
         ("label=supervised", "c"),
@@ -49,6 +50,9 @@ def test_words_must_all_hold(text, expected):
         ("bitz=3", "filter: there is no column 'bitz'; did you mean bits?"),
         ("qqq>1", "filter: there is no column 'qqq'"),
         ("label>3", "filter: label can be compared with > only if it is a number, got '3'"),
+        ("bits >", "filter: 'bits>' is half a condition; write it as in bits>=10"),
+        ("finished bits>=", "filter: 'bits>=' is half a condition; write it as in bits>=10"),
+        (">= 10", "filter: '>=10' is half a condition; write it as in bits>=10"),
         ("tau>abc", "filter: tau can be compared with > only if it is a number, got 'abc'"),
     ],
 )

@@ -55,7 +55,9 @@ def test_expands_to_base_block_grid_and_seed():
 def test_first_come_the_first_seed_and_the_ends_of_each_dial():
     runs = StudySpec.from_text(SMALL).expand()
     assert {(run.bits, run.tau, run.objective) for run in runs[:6]} == {
-        *((bits, tau, "nt_xent") for bits in (0, 5) for tau in (0.05, 0.2)), (0, 0.1, "supervised"), (5, 0.1, "supervised"),
+        *((bits, tau, "nt_xent") for bits in (0, 5) for tau in (0.05, 0.2)),
+        (0, 0.1, "supervised"),
+        (5, 0.1, "supervised"),
     }
     assert all(run.bits in (0, 2, 5) for run in runs[:11])  # then the middle of the dials
     assert [run.seed for run in runs[17:]] == [1] * 15  # B has one seed, its own
@@ -179,6 +181,12 @@ def test_files_that_cannot_be_read(tmp_path):
         StudySpec.from_toml(missing)
     with pytest.raises(StudyError, match=r"latin\.toml: not UTF-8 text \(byte 9\)$"):
         StudySpec.from_toml(latin)
+
+
+def test_a_file_saved_on_windows_is_read(tmp_path):
+    """Its byte order mark was an invalid statement at line 1, column 1."""
+    (tmp_path / "s.toml").write_bytes(b'\xef\xbb\xbfname = "s"\r\n[[block]]\r\nobjective = "nt_xent"\r\n')
+    assert StudySpec.from_toml(tmp_path / "s.toml").name == "s"
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

@@ -199,11 +199,14 @@ def clickable(view: View, figure: go.Figure, key: str, twin: str, alt: str) -> N
     """A chart whose points open their run; its twin is drawn anew so that it shows the same selection."""
 
     def clicked() -> None:
-        ids = point_ids(st.session_state[key])
-        st.session_state.pop(f"{twin}_settled", None)
+        ids, drawn = point_ids(st.session_state[key]), st.session_state.get(f"{key}_settled")
         if ids:
             address.remember("run", ids[0])
-        else:
+            st.session_state[f"{key}_clicked"] = drawn
+        elif st.session_state.get(f"{key}_clicked") == drawn:
             address.forget("run")
+        else:  # nobody took the selection back: the chart that had it was replaced, as when a run ended
+            return
+        st.session_state.pop(f"{twin}_settled", None)
 
     show(figure, key=key, alt=alt, save=view.save(key), on_select=clicked, selection_mode="points")

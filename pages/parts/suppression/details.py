@@ -30,6 +30,7 @@ def cells_table(entry: Entry, runs: pd.DataFrame, metric: str, dial: str) -> Non
             frame,
             hide_index=True,
             column_config={name: number for name in ("mean", "sd", "lowest", "highest")},
+            placeholder="–",  # of one seed there is no spread
             alt=f"{METRICS[metric].name}: mean and spread over seeds for each line and number of bits.",
         )
 
