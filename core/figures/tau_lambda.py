@@ -218,8 +218,10 @@ def _add_diagonal(fig: go.Figure, grid: Grid, diagonal: Diagonal, theme: Theme) 
             x=x, y=y, mode="lines", line=dict(color=color, width=width, dash="dash"), hoverinfo="skip", showlegend=False
         )
     fig.add_annotation(  # above the map, where no number lies under it
-        x=len(grid.taus) - 0.5,
-        y=len(grid.lams) - 0.5,
+        x=1,
+        y=1,
+        xref="paper",
+        yref="paper",
         text=f"╌ {diagonal.name}",
         showarrow=False,
         xanchor="right",
