@@ -67,7 +67,7 @@ def _accuracy(entry: Entry, runs: pd.DataFrame, progress: Progress) -> None:
         return said, suppression(cells, theme, chance=chance, progress=progress, compact=True, height=HEIGHT)
 
     title, figure = kept(make, "home_accuracy", version(entry), *progress, theme.name)
-    with st.container(border=True):
+    with st.container(border=True, height="stretch"):
         st.markdown(f"**{title}**", help=help_text("randbit", "untrained", "chance"))
         show(
             figure,
@@ -89,7 +89,7 @@ def _loss(entry: Entry, runs: pd.DataFrame, progress: Progress) -> None:
         )
 
     title, figure = kept(make, "home_loss", version(entry), *progress, theme.name)
-    with st.container(border=True):
+    with st.container(border=True, height="stretch"):
         st.markdown(f"**{title}**", help=help_text("loss", "floor"))
         show(
             figure,
@@ -102,7 +102,7 @@ def _loss(entry: Entry, runs: pd.DataFrame, progress: Progress) -> None:
 
 
 def _before_and_after(entry: Entry, runs: pd.DataFrame) -> None:
-    with st.container(border=True):
+    with st.container(border=True, height="stretch"):
         pair, theme = kept(lambda: _pair(entry, runs), "home_pair", version(entry)), current_theme()
         if pair is None:
             st.markdown("**Similarity of the classes**")
