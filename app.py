@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts import address, refused
+from pages.parts.first_request import load_again_if_first
 
 ICON = Path(__file__).parent / "data" / "icon.png"  # a material symbol would be fetched from the network
 
@@ -45,6 +46,7 @@ navigation = st.navigation(
     },
     position="hidden" if "present" in st.query_params else "sidebar",  # in presentation mode nothing stands beside the figure
 )
+load_again_if_first(navigation.url_path)
 address.tidy()
 refused.begin(navigation.url_path)
 notices = st.container()

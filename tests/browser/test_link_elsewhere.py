@@ -29,11 +29,10 @@ def visit(address: str, chromium, path: str):
     page = chromium.new_page(viewport={"width": 1440, "height": 1200})
     page.set_default_timeout(WAIT)
     page.add_init_script(COPIED)
-    page.goto(address + "/runs", timeout=WAIT)  # a deep link as the first request of all brings a spurious notice
-    settle(page)
-    page.goto(address + path, timeout=WAIT)
-    settle(page, 1.0)
+    page.goto(address + path, timeout=WAIT)  # the first request of all to this server, as after its start
     page.wait_for_selector('[class*="st-key-sup"] .js-plotly-plot .main-svg')
+    settle(page, 1.0)
+    assert not page.get_by_text("Page not found").count()
     chosen = page.locator("[data-testid='stSelectbox']").all_inner_texts()
     return page, json.loads(page.evaluate(DRAWN)), chosen
 
