@@ -5,6 +5,7 @@ import streamlit as st
 from core.figures.gradient_share import push_groups
 from core.figures.hard_and_false import hard_and_false
 from pages.parts.chart import current_theme, show
+from pages.parts.kept import kept
 from pages.parts.slip import slip
 from pages.parts.tau_slider import tau_slider
 from pages.parts.temperature.sources import made_up_shares, picker, run_shares, saved
@@ -42,9 +43,10 @@ def negatives() -> None:
             save=saved(choice),
         )
     shares = run_shares(choice.root, choice.study, choice.run_id, TOP) if choice else made_up_shares(TOP)
+    theme = current_theme()
     with left_and_right.cell():
         show(
-            push_groups(shares, current_theme(), source=source),
+            kept(lambda: push_groups(shares, theme, source=source), "tmp_groups", *(choice or ("made up",)), theme.name),
             key="tmp_groups",
             alt="The push split into negatives that are hard and false, hard only, false only and neither, against temperature.",
             save=saved(choice),
