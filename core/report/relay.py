@@ -160,7 +160,8 @@ def _spread_names(fig: go.Figure, axis: str, length: float) -> None:
     if span is None or len(names) < 2 or any(isinstance(note.y, str) for note in names):
         return
     low, high = sorted(map(float, span))
-    gap = (high - low) * max(note.font.size or TICK_SIZE for note in names) * LINE / max(length, 1.0)
+    tallest = max((note.font.size or TICK_SIZE) * LINE * ((note.text or "").count("<br>") + 1) for note in names)  # px
+    gap = (high - low) * tallest / max(length, 1.0)
     heights = spread_labels([float(note.y) for note in names], gap, low + gap / 3, high)
     for note, height in zip(names, heights, strict=True):
         note.y = height

@@ -101,6 +101,16 @@ def test_names_are_moved_apart_by_the_height_of_a_line(preset):
     assert len(heights) == 4 and (pixels > 11).all()
 
 
+def test_names_of_two_lines_take_the_room_of_two():
+    fig = lines(("a<br>rank 1", "b<br>rank 2", "c<br>rank 3"))
+    for note in fig.layout.annotations:
+        note.y = 1.0
+    sheet = lay_out(fig, SLIDE, provenance="x")
+    heights = sorted(float(note.y) for note in sheet.figure.layout.annotations if is_line_name(note))
+    pixels = np.diff(heights) / 3 * (sheet.plot_height - 80)
+    assert len(heights) == 3 and (pixels > 22).all()
+
+
 def test_tick_labels_that_would_touch_are_left_out_and_the_last_stays():
     fig = lines()
     fig.update_xaxes(tickvals=list(range(41)), ticktext=[f"value {n}" for n in range(41)], range=[0, 40])
