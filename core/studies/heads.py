@@ -8,6 +8,7 @@ losses cannot be told apart (one-way analysis of variance, p > 0.05) or differ b
 Pages import this module, so it uses numpy, pandas and scipy.special only.
 """
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -108,12 +109,13 @@ def judge_heads(cells: pd.DataFrame, epochs: int, draws: int = DRAWS, seed: int 
     return HeadClaim(epochs, tuple(gaps), shrink, float(low), float(high), _verdict(gaps[-1], low, high), int(here["n"].max()))
 
 
-def claim_sentence(claim: HeadClaim, metric: str) -> str:
+def claim_sentence(claim: HeadClaim, metric: str, names: Mapping[str, str] | None = None) -> str:
     """The verdict in words that follow from the numbers.
 
     Args:
         claim: From `judge_heads`.
         metric: Name of the accuracy in words.
+        names: Objective -> its name; with it the text says which loss is best and which worst.
     """
     first, last = claim.gaps[0], claim.gaps[-1]
     seeds = f"{claim.seeds} seed{'s' if claim.seeds != 1 else ''}"
@@ -121,8 +123,9 @@ def claim_sentence(claim: HeadClaim, metric: str) -> str:
         f"the gap between the best and the worst loss goes from {_points(first.gap)} with {_layers(first.depth)} to "
         f"{_points(last.gap)} with {_layers(last.depth)}"
     )
+    who = f" {_extremes(first, last, names)}" if names else ""
     if not np.isfinite(claim.low):
-        return f"After {claim.epochs} epochs {numbers} in {metric}; one seed cannot say whether that is more than noise."
+        return f"After {claim.epochs} epochs {numbers} in {metric}; one seed cannot say whether that is more than noise.{who}"
     if claim.shrink >= 0:
         size = f"smaller by {_points(claim.shrink)} [{_points(claim.low)}, {_points(claim.high)}]"
     else:
@@ -135,7 +138,15 @@ def claim_sentence(claim: HeadClaim, metric: str) -> str:
         "unclear": "The claim is not shown here: the interval includes no change.",
         "grow": "The opposite of the claim: they grow.",
     }
-    return f"After {claim.epochs} epochs {numbers} in {metric} ({change}). {endings[claim.verdict]}"
+    return f"After {claim.epochs} epochs {numbers} in {metric} ({change}). {endings[claim.verdict]}{who}"
+
+
+def _extremes(first: Gap, last: Gap, names: Mapping[str, str]) -> str:
+    """Which loss is best and which worst, with the shallowest and with the deepest head."""
+    ends = [f"{names.get(gap.best, gap.best)} is best and {names.get(gap.worst, gap.worst)} worst" for gap in (first, last)]
+    if ends[0] == ends[1]:
+        return f"With either head {ends[0]}."
+    return f"With {_layers(first.depth)} {ends[0]}; with {_layers(last.depth)} {ends[1]}."
 
 
 def _gap_at(group: pd.DataFrame, depth: int, rng: np.random.Generator, draws: int) -> tuple[Gap, NDArray[np.float64] | None]:

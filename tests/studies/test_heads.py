@@ -55,6 +55,19 @@ def test_the_verdict_follows_the_numbers(gaps, verdict, words):
     assert words in said and f"{100 * claim.gaps[0].gap:.1f} points with 1 layer" in said and "3 seeds" in said
 
 
+def test_the_best_and_the_worst_loss_are_named():
+    claim = judge_heads(fold_heads(runs({1: 0.06, 4: 0.03}), "linear_accuracy"), 20)
+    names = {"nt_xent": "NT-Xent", "swd_normal": "SWD, normal"}
+    assert claim_sentence(claim, "kNN", names).endswith(" With either head SWD, normal is best and NT-Xent worst.")
+    turned = claim._replace(gaps=(claim.gaps[0], claim.gaps[-1]._replace(best="nt_xent", worst="swd_normal")))
+    said = claim_sentence(turned, "kNN", names)
+    assert said.endswith(
+        " With 1 layer SWD, normal is best and NT-Xent worst; with 4 layers NT-Xent is best and SWD, normal worst."
+    )
+    alone = judge_heads(fold_heads(runs({1: 0.06, 4: 0.03}, seeds=1), "linear_accuracy"), 20)
+    assert "is best and" in claim_sentence(alone, "kNN", names)
+
+
 def test_a_gap_too_small_to_matter_counts_as_vanished_even_when_it_is_significant():
     claim = judge_heads(fold_heads(runs({1: 0.06, 4: 0.006}, noise=0.0002), "linear_accuracy"), 20)
     assert claim.gaps[-1].p < 0.001 and claim.verdict == "vanish"

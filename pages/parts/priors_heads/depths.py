@@ -11,6 +11,7 @@ from core.figures.head_depths import head_depths
 from core.figures.head_gaps import head_gaps
 from core.figures.metrics import METRICS
 from core.figures.series import describe
+from core.figures.theme import OBJECTIVE_NAMES
 from core.studies.catalogue import Entry
 from core.studies.heads import HeadClaim, claim_sentence, judge_heads
 from pages.parts import address
@@ -98,7 +99,7 @@ def verdicts(claims: Sequence[HeadClaim], metric: str) -> str:
     """One sentence per length of training."""
     if not claims:
         return "The claim cannot be judged yet: it needs at least two losses at two depths."
-    return "\n".join(f"- {claim_sentence(claim, METRICS[metric].name + ' accuracy')}" for claim in claims)
+    return "\n".join(f"- {claim_sentence(claim, METRICS[metric].name + ' accuracy', OBJECTIVE_NAMES)}" for claim in claims)
 
 
 def gaps(entry: Entry, runs: pd.DataFrame, claims: Sequence[HeadClaim], metric: str, lam_text: str, stamp: str) -> None:
