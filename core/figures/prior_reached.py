@@ -61,11 +61,14 @@ def prior_reached(
                 col=column,
             )
     _theory(fig, shown, prior, dim, theme)
+    free = prior == "hypersphere"
     for column, name in enumerate(PANELS, 1):
-        fig.update_xaxes(title_text=name, row=1, col=column)
+        # The prior of the hypersphere leaves the norm free. A note inside the panel would cross its curves.
+        note = f"<br><span style='color:{theme.theory}'>free: rows are normalised</span>" if free and column == 1 else ""
+        fig.update_xaxes(title_text=name + note, row=1, col=column)
     fig.update_yaxes(rangemode="tozero", showticklabels=False, ticks="", showgrid=False)
     fig.update_yaxes(title_text="Density", row=1, col=1)
-    return fig.update_layout(legend=dict(orientation="h", y=-0.24, x=0), hovermode="closest")
+    return fig.update_layout(legend=dict(orientation="h", y=-0.32 if free else -0.24, x=0), hovermode="closest")
 
 
 def depth_colors(count: int) -> list[str]:
@@ -78,19 +81,7 @@ def depth_colors(count: int) -> list[str]:
 def _theory(fig: go.Figure, shown: Sequence[Shown], prior: Prior, dim: int, theme: Theme) -> None:
     """The prior's own densities in grey, the name once."""
     line = dict(color=theme.theory, width=2, dash="dash")
-    if prior == "hypersphere":
-        fig.add_annotation(
-            x=0,
-            xref="x domain",
-            y=1,
-            yref="y domain",
-            text="free: rows are normalised",
-            showarrow=False,
-            xanchor="left",
-            yanchor="top",
-            font=dict(color=theme.theory, size=12),
-        )
-    else:
+    if prior != "hypersphere":
         reach = max(float(run.reached.norms.centers[-1]) for run in shown) if shown else 2 * dim**0.5
         _add(fig, np.linspace(1e-3, reach, FINE), lambda r: norm_density(prior, dim, r), line, 1)
     limit = max((float(run.reached.coordinates.centers[-1]) for run in shown), default=1.0)

@@ -58,6 +58,8 @@ def test_an_embedding_that_is_the_prior_lies_on_the_grey_line(prior):
     figure = prior_reached([Shown("1 layer", here)], prior, 16, LIGHT)
     theory = [trace for trace in figure.data if trace.name == "the prior"]
     assert len(theory) == (2 if prior == "hypersphere" else 3)
+    assert ("free: rows are normalised" in figure.layout.xaxis.title.text) == (prior == "hypersphere")
+    assert not figure.layout.annotations  # nothing is written across the curves
     coordinate = next(trace for trace in theory if trace.xaxis == "x2")
     centers = here.coordinates.centers
     whole = np.abs(np.abs(centers) - 1) > centers[1] - centers[0]  # a bin that holds the cube's edge is partly empty
