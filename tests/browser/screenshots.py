@@ -19,7 +19,6 @@ from tests.browser.serve import ROOT, browser, server, settle
 
 SIZES = {"1440x900": (1440, 900), "1024x768": (1024, 768)}
 THEMES = ("light", "dark")
-NOT_KEPT = frozenset({("1024x768", "dark")})  # of the pictures in the repository, which stay small
 
 
 def pages() -> dict[str, str]:
@@ -35,7 +34,6 @@ def shoot(
     sizes: list[str],
     themes: list[str],
     full: bool,
-    skip: frozenset = frozenset(),
 ) -> list[Path]:
     """Open every page in every size and theme and keep a picture of it.
 
@@ -46,7 +44,6 @@ def shoot(
         sizes: Keys of SIZES.
         themes: "light", "dark".
         full: The whole page instead of the first screen.
-        skip: Pairs of size and theme that are left out.
 
     Returns:
         The files.
@@ -56,7 +53,7 @@ def shoot(
     with browser() as chromium:
         for size in sizes:
             width, height = SIZES[size]
-            for theme in (theme for theme in themes if (size, theme) not in skip):
+            for theme in themes:
                 context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
                 page = context.new_page()
                 page.goto(address)  # a deep link that is the first request of all to a fresh server brings a spurious notice
@@ -131,8 +128,7 @@ def main() -> None:
         wanted = {name: path for name, path in views.items() if not asked.only or any(part in name for part in asked.only)}
         with server(results, runs, root / "server.log") as address:
             sizes, themes = asked.size or list(SIZES), asked.theme or list(THEMES)
-            skip = NOT_KEPT if asked.documents else frozenset()
-            for path in shoot(address, asked.out, wanted, sizes, themes, asked.full, skip):
+            for path in shoot(address, asked.out, wanted, sizes, themes, asked.full):
                 if asked.documents:
                     shrink(path)
                 print(path)
