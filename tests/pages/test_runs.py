@@ -124,3 +124,11 @@ def test_ten_thousand_runs_warm(stores, open_page):
     start = time.perf_counter()
     app.run()
     assert time.perf_counter() - start < 5
+
+
+def test_a_tiny_negative_value_is_written_as_zero(stores, open_page):
+    study = fixtures.study("randbit-quick")
+    first = study.expand()[0].run_id
+    fixtures.fill(stores.runs, study, folders=True, results={first: {"tolerance": -0.0002}})
+    shown = table(open_page(RUNS, study=STUDY))["tolerance"]
+    assert f"{shown.iloc[0]:.3f}" == "0.000"

@@ -111,6 +111,9 @@ def _draw(entry: Entry, shown: pd.DataFrame, wanted: Sequence[Column], selected:
         _keep(merge_selection(selected, row_ids(st.session_state[key], ids), ids))
 
     frame = shown[[column.key for column in wanted]].copy()
+    for column in wanted:
+        if column.metric:  # a tiny negative value is written as 0, not as -0
+            frame[column.key] = frame[column.key].astype(float).round(_digits(column)) + 0.0
     frame["status"] = [f"{STATUS_ICONS.get(status, '')} {status}" for status in frame["status"]]
     st.dataframe(
         frame,
@@ -126,11 +129,16 @@ def _draw(entry: Entry, shown: pd.DataFrame, wanted: Sequence[Column], selected:
     )
 
 
+def _digits(column: Column) -> int:
+    """Decimals of a metric's column."""
+    metric = METRICS[column.key]
+    return max(metric.digits, 3) if metric.is_accuracy else metric.digits
+
+
 def _config(column: Column):
     help_mark = help_text(column.key) if column.key in GLOSSARY else None
     if column.metric:
-        digits = max(METRICS[column.key].digits, 3) if METRICS[column.key].is_accuracy else METRICS[column.key].digits
-        return st.column_config.NumberColumn(column.title, format=f"%.{digits}f", help=help_mark)
+        return st.column_config.NumberColumn(column.title, format=f"%.{_digits(column)}f", help=help_mark)
     if column.key in {"seconds", "samples_per_second"}:
         return st.column_config.NumberColumn(column.title, format="%.0f")
     if column.key == "finished_at":
