@@ -1,5 +1,7 @@
 """Every figure of a report: it draws in both themes, says how it was made, and its settings run the same runs again."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ from core.studies import Store
 from core.studies.catalogue import catalogue, find
 from core.studies.study import StudySpec
 from tests import fixtures
+from tests.map_runs import fill_map
 from tests.report.conftest import ALONE, SHOWN
 
 DRAWN = [*SHOWN, *ALONE]
@@ -87,6 +90,21 @@ def test_options_change_the_figure(draw):
     assert "CIFAR-10" in str(draw("temperature_metrics", LIGHT, beside="cifar10").figure.layout.title.text)
     bit = draw("embedding", LIGHT, color_by="bit 2").figure
     assert {trace.name for trace in bit.data} == {"0", "1"}
+
+
+def test_cuts_are_worded_as_on_the_page(draw, tmp_path):
+    assert "rings: best lambda" in draw("tau_lambda_slices", LIGHT).figure.layout.title.text
+    assert "rings" not in draw("tau_lambda_slices", LIGHT, metric="uniformity").figure.layout.title.text  # it has none
+    assert draw("tau_lambda_slices", LIGHT).figure.layout.xaxis.title.text == "Weight lambda (log)"
+    fill_map(tmp_path, fixtures.study("tau-lambda-notebook-mnist-5k", seeds=(0,)))
+    source = Source(catalogue(Store(tmp_path), Store(tmp_path / "none"), tmp_path)[0])
+    kind = FIGURES["tau_lambda_slices"]
+    figure = kind.build(source, kind.options(), LIGHT).figure
+    assert figure.layout.xaxis.title.text == "Weight lambda, as the notebook writes it (log)"
+
+
+def test_the_best_value_has_the_decimals_of_its_metric(draw):
+    assert re.search(r"loss \d+\.\d{3,4} at", draw("tau_lambda", LIGHT, metric="loss").figure.layout.title.text)
 
 
 def test_chosen_runs_are_the_ones_drawn(draw, entries):

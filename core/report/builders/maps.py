@@ -5,7 +5,7 @@ from typing import Literal
 import pandas as pd
 from pydantic import Field
 
-from core.figures.metrics import METRICS
+from core.figures.metrics import METRICS, number
 from core.figures.series import describe
 from core.figures.tau_lambda import Diagonal
 from core.figures.tau_lambda import tau_lambda as draw_map
@@ -15,6 +15,7 @@ from core.report.drawing import CannotDraw, Drawing, Options, Source, drawing, e
 from core.studies.cells import fold_cells
 from core.studies.maps import convention, first_run, is_map, merged, same_map
 from core.studies.ridge import find_ridge
+from core.training.spec import RunSpec
 
 MapMetric = Literal[
     "linear_accuracy", "knn_accuracy", "online_accuracy", "uniformity", "tolerance", "alignment", "rankme", "loss"
@@ -42,7 +43,7 @@ def tau_lambda(source: Source, options: MapOptions, theme: Theme) -> Drawing:
     """A metric for every temperature and weight, the best weights as a line."""
     runs, expected, cells, metric = _cells(source, options.metric)
     run = first_run(source.entry)
-    notebook = convention(run).key == "notebook"
+    notebook = _by_notebook(run)
     done = runs[runs["status"] == "finished"]
     shown = progress(source.entry, source.entry.store.table(source.entry.name))
     parts = [describe(done, "one strip each" if options.expand_seeds else "mean")]
@@ -58,7 +59,7 @@ def tau_lambda(source: Source, options: MapOptions, theme: Theme) -> Drawing:
         full_scale=options.full_scale,
         title=_best(cells, options.metric),
         subtitle=" · ".join(parts),
-        lam_name="lambda, as the notebook writes it" if notebook else "lambda",
+        lam_name=_lam_name(run),
     )
     alt = "Heat map over temperature and lambda, with the best lambda of each temperature as a line."
     return drawing(source, figure, ended(runs), alt, cells.drop(columns=["values", "run_ids"]))
@@ -68,15 +69,18 @@ def tau_lambda_slices(source: Source, options: CutsOptions, theme: Theme) -> Dra
     """The map cut along one dial, one line per value of the other."""
     runs, _, cells, metric = _cells(source, options.metric)
     done = runs[runs["status"] == "finished"]
+    ridge = find_ridge(cells) if metric == options.metric else None
+    rings = options.along == "lam" and ridge is not None and ridge.points
     figure = draw_cuts(
         cells,
         theme,
         metric=options.metric,
         along=options.along,
-        ridge=find_ridge(cells) if metric == options.metric else None,
+        ridge=ridge,
         full_scale=options.full_scale,
         title="One line per temperature" if options.along == "lam" else "One line per lambda",
-        subtitle=describe(done, "mean ± sd") + (" · rings: best lambda" if options.along == "lam" else ""),
+        subtitle=describe(done, "mean ± sd") + (" · rings: best lambda" if rings else ""),
+        lam_name=_lam_name(first_run(source.entry)),
     )
     alt = "The metric against one dial of the map, one line per value of the other, with bands over seeds."
     return drawing(source, figure, ended(runs), alt, cells.drop(columns=["values", "run_ids"]))
@@ -94,9 +98,19 @@ def _cells(source: Source, metric: str) -> tuple[pd.DataFrame, list, pd.DataFram
     return runs, expected, fold_cells(runs, metric, expected), metric if METRICS[metric].is_accuracy else RIDGE_METRIC
 
 
+def _by_notebook(run: RunSpec) -> bool:
+    """Whether the weights of a map are on the notebook's scale."""
+    return convention(run).key == "notebook"
+
+
+def _lam_name(run: RunSpec) -> str:
+    """How the weight is written, for an axis; as on the page."""
+    return "lambda, as the notebook writes it" if _by_notebook(run) else "lambda"
+
+
 def _best(cells: pd.DataFrame, metric: str) -> str:
     """The best cell in one sentence."""
     info, measured = METRICS[metric], cells[cells["n"] > 0]
     best = measured.loc[measured["mean"].idxmax() if info.higher_is_better else measured["mean"].idxmin()]
     word = "Best" if info.is_accuracy else "Highest" if info.higher_is_better else "Lowest"
-    return f"{word} {info.name} {best['mean']:.3g} at tau {best['tau']:g}, lambda {best['lam']:g}".replace("-", "−")
+    return f"{word} {info.name} {number(best['mean'], metric)} at tau {best['tau']:g}, lambda {best['lam']:g}"
