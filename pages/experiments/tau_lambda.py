@@ -11,7 +11,7 @@ from pages.parts import address, live, studies
 from pages.parts.tau_lambda.actions import actions
 from pages.parts.tau_lambda.cell import cell_curves, cell_panel, show_hint
 from pages.parts.tau_lambda.chart import chosen_cell, corners, cuts, heat_map, map_footer, surface
-from pages.parts.tau_lambda.compare import compare
+from pages.parts.tau_lambda.compare import compare, words
 from pages.parts.tau_lambda.data import load
 
 OFFERED = ("linear_accuracy", "knn_accuracy", "online_accuracy", "uniformity", "tolerance", "alignment", "rankme", "loss")
@@ -65,8 +65,9 @@ if shown.cells["n"].sum() == 0 and not state.active:
         st.info("No run of this map has finished, so there is nothing to draw yet.", icon=":material/grid_on:")
     st.stop()
 
+by = "" if shown.ridge_metric == metric else f", by {words(shown.ridge_metric)}"  # no best lambda without an accuracy
 lines = [
-    ridge_sentence(load(other, metric).ridge, kind.sentence)
+    ridge_sentence(load(other, metric).ridge, kind.sentence + by)
     for kind in CONVENTIONS
     if (other := kinds.get(kind.key)) is not None and (other.origin != "defined" or other.id == entry.id)
 ]

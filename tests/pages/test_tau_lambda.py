@@ -109,6 +109,22 @@ def test_other_views(view, count, small, stores, open_page):
     assert len(charts(app)) == count
 
 
+def test_the_sentence_names_the_accuracy_of_the_ridge_where_the_metric_is_none(small, stores, open_page):
+    fill_map(stores.results, small)
+    app = open_page(PAGE, study="results/tau-lambda-mnist-5k", map_metric="uniformity")
+    assert "Self-similarity masked, by linear probe accuracy: the best lambda rises with tau" in texts(app)
+    app = open_page(PAGE, study="results/tau-lambda-mnist-5k", map_metric="kNN")
+    assert "Self-similarity masked: the best lambda rises with tau" in texts(app)
+
+
+def test_one_seed_is_no_mean(small, stores, open_page):
+    single = small.model_copy(update=dict(seeds=(0,)))
+    fill_map(stores.results, single)
+    app = open_page(PAGE, study="results/tau-lambda-mnist-5k", map_cell="0.2,0.1")
+    plane = next(title for title in titles(app) if "Where these cells lie among all" in title)
+    assert "1 seed, test images" in plane and "mean over seeds" not in plane
+
+
 def test_two_maps_are_compared_with_significance(small, kept, stores, open_page):
     fill_map(stores.results, small, slope=0.8)
     fill_map(stores.results, kept, slope=-0.5)

@@ -193,7 +193,8 @@ def _plane(shown: Map, runs: dict[str, dict], theme: Theme) -> go.Figure:
         shown.run.head_dim,
         theme,
         title="Where these cells lie among all",
-        subtitle="mean over seeds, test images · rings: colours as in the curves",
+        subtitle=("mean over seeds, " if shown.cells["n"].max() > 1 else "1 seed, ")
+        + "test images · rings: colours as in the curves",
         height=PANEL_HEIGHT,
     )
 
