@@ -72,6 +72,8 @@ def head_depths(
             _name(fig, ends, len(depths), low, high, column)
         if chance is not None and low <= chance:
             fig.add_hline(y=chance, line=dict(color=theme.theory, width=1), row=1, col=column)
+            if column == len(lengths):
+                _name_chance(fig, chance, len(depths), theme, column)
     fig.update_xaxes(
         tickvals=list(range(len(depths))),
         ticktext=[f"{depth}" for depth in depths],
@@ -143,6 +145,21 @@ def _name(fig: go.Figure, ends: list[tuple[float, str]], depths: int, low: float
             row=1,
             col=column,
         )
+
+
+def _name_chance(fig: go.Figure, chance: float, depths: int, theme: Theme, column: int) -> None:
+    """What the line of guessing is, right of the last panel."""
+    fig.add_annotation(
+        x=depths - 0.45,
+        y=chance,
+        text="chance",
+        showarrow=False,
+        xanchor="left",
+        xshift=6,
+        font=dict(color=theme.muted, size=12),
+        row=1,
+        col=column,
+    )
 
 
 def _range(measured: pd.DataFrame, zoom: bool) -> tuple[float, float]:

@@ -20,6 +20,13 @@ from core.studies.heads import fold_heads, judge_heads
 from tests.studies.test_heads import runs
 
 
+def test_the_line_of_guessing_is_named_where_it_is_drawn():
+    cells = fold_heads(runs({1: 0.05, 4: 0.01}), "linear_accuracy")
+    whole = head_depths(cells, LIGHT, zoom=False, chance=0.1)
+    assert [note.y for note in whole.layout.annotations if note.text == "chance"] == [0.1]
+    assert all(note.text != "chance" for note in head_depths(cells, LIGHT, chance=0.1).layout.annotations)
+
+
 def test_dots_show_every_seed_and_the_mean():
     cells = fold_heads(pd.concat([runs({1: 0.05, 4: 0.01}), runs({1: 0.05, 4: 0.01}, epochs=5)]), "linear_accuracy")
     figure = head_depths(cells, LIGHT)
