@@ -57,10 +57,14 @@ def story(cells: pd.DataFrame, metric: str, chance: float | None, known: pd.Data
 
 
 def _turning_point(lost: pd.DataFrame) -> tuple[float, bool]:
-    """The first number of bits at which every line is erased, and True; or the one with the greatest loss, and False."""
-    by_bits = lost.groupby("x")["lost"].agg(["min", "max", "size"])
-    erased = by_bits.index[(by_bits["size"] == lost["series"].nunique()) & (by_bits["min"] >= LOST)]
-    return (float(erased[0]), True) if len(erased) else (float(by_bits["max"].idxmax()), False)
+    """The first number of bits from which on every line is and stays erased, and True; or the end of the dial, and False.
+
+    A single low point among higher ones, as few test images give, is no erasure.
+    """
+    by_bits = lost.groupby("x")["lost"].agg(["min", "size"]).sort_index()
+    whole = by_bits[by_bits["size"] == lost["series"].nunique()]  # values of the dial at which every line was measured
+    stays = (whole["min"] >= LOST)[::-1].cummin()[::-1]
+    return (float(whole.index[stays][0]), True) if stays.any() else (float(by_bits.index[-1]), False)
 
 
 def _bits(count: float) -> str:

@@ -29,6 +29,13 @@ def test_first_number_of_bits_that_erases_is_named():
     assert title({"tau 0.1": {0: 0.95, 1: 0.1}}) == "One shared bit erases digit recognition"
 
 
+def test_a_low_point_among_higher_ones_erases_nothing():
+    """As 40 test images gave it: below chance with 8 bits, well above it with 12 and 16."""
+    line = {0: 0.55, 2: 0.6, 4: 0.4, 6: 0.4, 8: 0.09, 12: 0.38, 16: 0.4}
+    assert title({"tau 0.1": line}) == "16 shared bits cost 33% of digit recognition"
+    assert title({"tau 0.1": {**line, 12: 0.1, 16: 0.12}}).startswith("Eight shared bits erase")
+
+
 def test_a_partial_line_cannot_prove_erasure():
     """A line whose cell at those bits is missing yet is not counted as erased."""
     assert "erase" not in title({"tau 0.1": {0: 0.95, 15: 0.1}, "tau 0.2": {0: 0.9, 5: 0.85}})
