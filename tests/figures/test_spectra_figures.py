@@ -134,7 +134,7 @@ def test_confusion_is_coloured_by_errors_and_clickable():
 def test_cka_names_the_most_alike_and_leaves_gaps():
     fig = cka_matrix(np.array([[1, 0.5, np.nan], [0.5, 1, 0.2], [np.nan, 0.2, 1]]), ["a", "b", "c"], LIGHT)
     assert "a and b are most alike, CKA 0.50" in fig.layout.title.text
-    assert fig.data[0].text[0][2] == "–"
+    assert fig.data[1].text[2] == "–"  # first row, third column
     assert "No two encoders" in cka_matrix(np.full((1, 1), 1.0), ["a"], DARK).layout.title.text
     with pytest.raises(ValueError, match="one row per name"):
         cka_matrix(np.eye(2), ["a"], LIGHT)
