@@ -56,7 +56,7 @@ def shoot(
             for theme in themes:
                 context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
                 page = context.new_page()
-                page.goto(address)  # a deep link that is the first request of all to a fresh server brings a spurious notice
+                page.goto(address)  # a server answers its very first deep link with a second load
                 settle(page)
                 for name, path in wanted.items():
                     page.goto(address + path)

@@ -24,7 +24,7 @@ def test_the_figure_fills_the_screen_and_the_keys_work_after_the_notes(tmp_path)
     with server(tmp_path / "results", tmp_path / "runs", tmp_path / "log") as address, browser() as chromium:
         page = chromium.new_context(viewport={"width": WIDE, "height": HIGH}).new_page()
         page.set_default_timeout(60_000)
-        page.goto(address)  # a deep link as the first request of all brings a spurious notice
+        page.goto(address)  # a server answers its very first deep link with a second load
         settle(page)
         page.goto(f"{address}/show?report=talk&present=1")
         settle(page, 1)
