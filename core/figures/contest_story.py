@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from core.figures.claims import UNHARMED, Change, change
+from core.figures.claims import LEAST, UNHARMED, Change, change
 from core.figures.contests import Contest
 
 WORTH_STATING = 0.1  # share of the accuracy above chance
@@ -82,7 +82,7 @@ def contest_story(contest: Contest, first: pd.DataFrame, second: pd.DataFrame) -
         kept = with_labels.value > -UNHARMED
         said.append(
             f"With labels, on the same pictures, it goes from {with_labels.text}"
-            + (f": the {contest.first_name} is still there to be learned." if kept and own.value < 0 else ".")
+            + (f": the {contest.first_name} is still there to be learned." if kept and own.value <= -LEAST else ".")
         )
     return " ".join(said)
 
@@ -100,6 +100,8 @@ def _verdict(contest: Contest, own: Change, other: Change | None) -> str:
     if own.known and not own.clear:
         return "no difference beyond the spread over seeds."
     hedge = "" if own.known else " (one seed: not certain)"
+    if not own.known and abs(own.value) < LEAST:
+        return f"the {contest.first_name} hardly changed{hedge}."
     if fell and rose:
         return f"the {contest.second_name} gained what the {contest.first_name} lost{hedge}."
     if fell:

@@ -64,7 +64,8 @@ def test_a_tab_with_results_draws_both_features_their_trade_off_and_the_sentence
     assert app.selectbox(key="sup_study").value == f"results/{name}"
     assert len(charts(app)) == 3
     plane = json.loads(charts(app)[2])
-    assert plane["layout"]["title"]["text"].startswith("<b>Does the") and len(plane["data"]) >= 3
+    question = "<b>Do the colours" if tab == "Colour" else "<b>Does the"
+    assert plane["layout"]["title"]["text"].startswith(question) and len(plane["data"]) >= 3
     assert f"the accuracy on the {feature} goes from" in texts(app)
     assert "Offsets" in texts(app) or "k-means" in texts(app) or "without overlap" in texts(app)
 

@@ -150,7 +150,8 @@ def _curve(view: View, metric: str, title: str, chance: float | None, zoom: bool
 
 def _plane(view: View, contest: Contest, chance: tuple[float | None, float | None]) -> None:
     theme = current_theme()
-    title = f"Does the {contest.second_name} win what the {contest.first_name} loses?"
+    verb = "Do" if contest.second_name.endswith("s") else "Does"
+    title = f"{verb} the {contest.second_name} win what the {contest.first_name} loses?"
 
     def make() -> go.Figure:
         cells = (view.cells(contest.first), view.cells(contest.second))
