@@ -30,23 +30,32 @@ def parts(flow: Trajectory) -> list[Part]:
 
 
 @pytest.mark.parametrize(("dim", "on_sphere"), [(2, True), (3, True), (2, False)])
-def test_every_position_is_a_frame_that_moves_points_and_dots(dim, on_sphere):
+def test_every_fifth_position_is_a_frame_that_moves_points_and_dots(dim, on_sphere):
     flow = made_up(dim, on_sphere=on_sphere)
     figure = loss_flow(flow, parts(flow), LIGHT)
-    assert len(figure.frames) == 31 and [frame.name for frame in figure.frames[:3]] == ["0", "1", "2"]
+    assert [frame.name for frame in figure.frames] == ["0", "5", "10", "15", "20", "25", "30"]
     last = figure.frames[-1]
     assert list(last.traces) == [0, 1, 5, 6, 7] and len(last.data) == 5
     assert last.data[0].x.dtype == np.int16 and len(last.data[0].x) == 10
     expected = from_eye(flow.positions[-1])[:10, :2] if dim == 3 else flow.positions[-1][:10]
     assert np.stack([last.data[0].x, last.data[0].y], 1) / SCALE == pytest.approx(expected, abs=1e-4)
     assert (last.data[2].x, last.data[2].y) == ((30,), (flow.total[-1],))
+    assert figure.frames[1].data[3].y == (flow.alignment[5],)
+
+
+@pytest.mark.parametrize(("frames", "names"), [(1, ["0", "1"]), (5, ["0", "5"]), (12, ["0", "5", "10", "12"])])
+def test_the_animation_ends_at_the_last_position_and_the_slider_stops_at_each_frame(frames, names):
+    flow = made_up(frames=frames)
+    figure = loss_flow(flow, parts(flow), LIGHT)
+    assert [frame.name for frame in figure.frames] == names == [step.label for step in figure.layout.sliders[0].steps]
+    assert figure.frames[-1].data[2].y == (flow.total[-1],)
 
 
 def test_on_paper_it_stands_as_it_ends():
     flow = made_up()
     figure = loss_flow(flow, parts(flow), LIGHT)
     kept = still(figure)
-    assert not kept.frames and len(figure.frames) == 31
+    assert not kept.frames and len(figure.frames) == 7
     assert np.stack([kept.data[0].x, kept.data[0].y], 1) / SCALE == pytest.approx(flow.positions[-1][:10], abs=1e-4)
     assert kept.data[5].x == (30,) and figure.data[5].x == (0,)
 
@@ -69,7 +78,8 @@ def test_nothing_moves_before_play_and_no_frame_redraws():
         frames = button["args"][1]["frame"]
         for frame in frames if isinstance(frames, list | tuple) else [frames]:
             assert frame["redraw"] is False
-    assert options[0]["args"][1]["frame"]["duration"] == pytest.approx(1000 / 30)
+    play = options[0]["args"][1]
+    assert play["frame"]["duration"] == play["transition"]["duration"] == 200 and play["transition"]["easing"] == "linear"
     assert options[2]["args"][1]["direction"] == "reverse"
     assert len(figure.layout.sliders[0].steps) == 7
 
@@ -82,7 +92,7 @@ def test_the_page_gets_two_hundred_points_under_its_budget():
 def test_the_back_of_the_globe_is_drawn_smaller():
     flow = made_up(3)
     sizes = np.array(loss_flow(flow, parts(flow), LIGHT).frames[4].data[0].marker.size)
-    depth = from_eye(flow.positions[4])[:10, 2]
+    depth = from_eye(flow.positions[20])[:10, 2]
     assert (np.argsort(sizes, kind="stable") == np.argsort(np.rint(7 + 4 * depth), kind="stable")).all()
 
 
@@ -103,6 +113,8 @@ def test_the_eye_turns_and_keeps_lengths():
         ([1, 0.5], [3, 1.5], Reference(0, 2.0, True), True, "Views stay apart; the push ends 0.5 below that of even pairs"),
         ([1, 0], [3, 2.5], None, True, "Views meet; the distribution term falls from 3 to 2.5"),
         ([1, 0], [3, 3.1], Reference(0, 2.0, True), False, "Views meet; nothing spreads the images"),
+        ([1, 0.05], [3, 2.5], None, True, "Views come close; the distribution term falls from 3 to 2.5"),
+        ([1, 0.5], [3, 2.5], None, True, "Views stay apart; the distribution term falls from 3 to 2.5"),
     ],
 )
 def test_the_title_follows_the_numbers(alignment, distribution, reference, push, said):

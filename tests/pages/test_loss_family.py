@@ -26,7 +26,7 @@ def test_every_loss_moves_its_points(name, stores, open_page):
     app = open_page(PAGE, fam_loss=name)
     (spec,) = charts(app)
     figure = json.loads(spec)
-    assert len(figure["frames"]) == 151 and len(figure["layout"]["updatemenus"][0]["buttons"]) == 5
+    assert len(figure["frames"]) == 31 and len(figure["layout"]["updatemenus"][0]["buttons"]) == 5
     assert "100 images, two views each" in titles(app)[0]
 
 
@@ -40,6 +40,11 @@ def test_the_end_is_compared_with_the_closed_form(stores, open_page):
 def test_one_term_alone_is_told_apart(stores, open_page):
     app = open_page(PAGE, fam_terms="Alignment")
     assert "nothing spreads the images" in titles(app)[0]
+
+
+def test_a_loss_without_a_push_is_not_said_to_push(stores, open_page):
+    title = titles(open_page(PAGE, fam_loss="Alignment only"))[0]
+    assert "nothing spreads the images" in title and "push" not in title
 
 
 def test_the_identity_is_shown_in_numbers(stores, open_page):

@@ -48,7 +48,7 @@ def motion() -> None:
                 flow,
                 _parts(preset, flow, reference),
                 theme,
-                title=takeaway(flow, reference, settings["push"]),
+                title=takeaway(flow, reference, settings["push"] and preset.has_push),
                 subtitle=_subtitle(preset, settings),
             ),
             "loss flow",
@@ -233,5 +233,6 @@ def _method(settings: dict, flow: Trajectory) -> str:
     ended = "Nothing moves any more." if flow.converged else f"{flow.steps} steps were taken."
     return (
         f"The points themselves are trained, without an encoder. {rule} No point moves further than 0.015 in a step; a frame is "
-        f"two steps, whose lengths differ, so frames are not time. {ended} Computed here, seed {settings['seed']}."
+        f"two steps, whose lengths differ, so frames are not time; every fifth is shown, and points glide from one to the next. "
+        f"{ended} Computed here, seed {settings['seed']}."
     )

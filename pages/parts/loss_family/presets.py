@@ -30,6 +30,11 @@ class Preset(NamedTuple):
         """Whether the weight does anything."""
         return self.objective in USES_LAM
 
+    @property
+    def has_push(self) -> bool:
+        """Whether a distribution term is part of the loss; its value is shown either way."""
+        return self.objective != "alignment"
+
 
 GCL = (
     r"\underbrace{\tfrac1n\sum(1 - \cos)}_{\text{alignment}} + "
