@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import cache
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pandas as pd
@@ -97,8 +97,20 @@ def line(runs: pd.DataFrame | None, study: str = "", device: str = "", on: date 
     return " · ".join(part for part in parts if part)
 
 
+def data_name(dataset: str, data_root: object) -> str:
+    """What a run's images are called: the data set, or for image folders the last part of the folder's path.
+
+    Args:
+        dataset: As in RunSpec.
+        data_root: As in RunSpec; what is no text counts as none.
+    """
+    return PurePath(data_root).name if dataset == "folder" and isinstance(data_root, str) and data_root else dataset
+
+
 def _data(runs: pd.DataFrame) -> str:
-    return f"{_join(runs['dataset'])}, {_range(runs['n_train'])} training and {_range(runs['n_test'])} test images"
+    roots = runs["data_root"] if "data_root" in runs else [None] * len(runs)
+    names = [data_name(*pair) for pair in zip(runs["dataset"], roots, strict=True)]
+    return f"{_join(names)}, {_range(runs['n_train'])} training and {_range(runs['n_test'])} test images"
 
 
 def _seeds(runs: pd.DataFrame) -> str:

@@ -35,6 +35,13 @@ def test_mixed_runs_are_shown_as_such():
     )
 
 
+def test_image_folders_go_by_their_name():
+    runs = pd.DataFrame({"dataset": "folder", "data_root": "my/cifar10", "n_train": 10, "n_test": 5, "seed": [0], "device": "CPU"})
+    runs["finished_at"], runs["versions"] = "2026-01-01", None
+    assert provenance.line(runs).startswith("cifar10, 10 training and 5 test images")
+    assert provenance.data_name("mnist", "left over") == "mnist" and provenance.data_name("folder", None) == "folder"
+
+
 def test_many_seeds_are_counted_and_many_versions_are_a_span():
     runs = pd.DataFrame({"dataset": "mnist", "n_train": 10, "n_test": 5, "seed": range(9), "device": "CPU"})
     runs["finished_at"] = "2026-01-01"

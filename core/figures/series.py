@@ -6,13 +6,13 @@ Every chart and table that folds seeds does it here, so that they all agree.
 import math
 import statistics
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
 from core.figures.metrics import applies, setting_text
+from core.provenance import data_name
 from core.training.spec import CONTRASTIVE, Objective, RunSpec
 
 # Fields that name a run's place or machine, not what is compared.
@@ -139,8 +139,7 @@ def _sets(runs: pd.DataFrame) -> list[str]:
     """Data sets in words; image folders by the name of the folder."""
     roots = runs["data_root"] if "data_root" in runs else pd.Series(None, index=runs.index)
     pairs = sorted(set(zip(runs["dataset"], roots.where(roots.notna(), ""), strict=True)))
-    named = (PurePath(root).name if name == "folder" and root else setting_text("dataset", name) for name, root in pairs)
-    return list(dict.fromkeys(named))
+    return list(dict.fromkeys(setting_text("dataset", data_name(*pair)) for pair in pairs))
 
 
 def describe(runs: pd.DataFrame, spread: str = "") -> str:

@@ -1,7 +1,5 @@
 """What the encoder saw at each value of the dial, both views; the pictures are made in the analysis process."""
 
-from pathlib import PurePath
-
 import streamlit as st
 
 from core import analysis
@@ -9,6 +7,7 @@ from core.datasets.strips import Strip
 from core.figures.dials import DIAL_AXES
 from core.figures.metrics import setting_text
 from core.figures.strips import strips
+from core.provenance import data_name
 from core.studies.catalogue import Entry
 from core.training.spec import CONTRASTIVE, RunSpec
 from pages.parts.chart import current_theme, show
@@ -64,7 +63,7 @@ def _draw(runs: list[RunSpec], dial: str) -> None:
         return
     theme = current_theme()
     texts = [f"{getattr(run, dial):,.10g}" for run in runs]
-    source = PurePath(runs[0].data_root).name if runs[0].data_root else setting_text("dataset", runs[0].dataset)
+    source = setting_text("dataset", data_name(runs[0].dataset, runs[0].data_root))
     about = f"{source}, {setting_text('augment', runs[0].augment)}"
     below = ". Squares below each pair: the bits that both views share" if any(bits.shape[1] for bits in shown.bits) else ""
 
