@@ -171,7 +171,8 @@ def nothing_found(
     prefixes = common_prefixes(names)
     shown = ", ".join(f"{prefix!r} ({count:,} tensor{'' if count == 1 else 's'})" for prefix, count in prefixes)
     left = f" Left over: {shown}." if shown else ""
-    hint = f" If the encoder lies under one of them, name it with prefix={unknown[0].root.prefix!r}." if unknown else ""
+    whole = next((encoder for encoder in unknown if encoder.plan is not None), None)  # a piece is no reason to try its prefix
+    hint = f" If the encoder lies under one of them, name it with prefix={whole.root.prefix!r}." if whole else ""
     if incomplete is not None:
         where = repr(incomplete.root.prefix) if incomplete.root.prefix else "the top level"
         start = f"Under {where} lie {len(used)} tensors of an encoder, too few to tell which (at least {needed:.0%} needed)."

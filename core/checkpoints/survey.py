@@ -177,7 +177,7 @@ def _with_encoder(opened: Opened, base: dict, groups: list[Tensors], found: _Fou
     # A norm without weights may be meant like that; without statistics it was meant to have some.
     left = _left(found)
     lost = [_missing(left)] if any("running_" in name for name in left) else []
-    doubts = notices(rows)
+    doubts = [*_cut_off(heads, found), *notices(rows)]
     report = CheckpointReport(
         **base,
         branches=tuple(encoder.branch() for encoder in found.encoders),
@@ -256,6 +256,19 @@ def _encoder_notes(found: _Found, dropped: tuple[str, ...]) -> list[str]:
     if isinstance(plan, ViTPlan) and plan.heads is None:
         notes.append("The number of attention heads must be chosen before the encoder can be built.")
     return notes
+
+
+def _cut_off(heads: list[Head], found: _Found) -> list[str]:
+    """A layer that reads more than the encoder gives out: the last stages are not in the file, so h is another one."""
+    chosen, h_dim = found.chosen, found.plan.h_dim
+    names = [f"{chosen.root.prefix}{name}." for name in ("fc", "head", "linear", "classifier")]
+    here = [head for head in heads if head.container == chosen.group.path and head.prefix in names]
+    return [
+        f"{head.prefix.rstrip('.')} reads {head.layers[0].inputs:,} dimensions, "
+        f"but the encoder found in the file gives {h_dim:,}: a part of it may be missing."
+        for head in here
+        if head.layers[0].inputs != h_dim
+    ]
 
 
 def _left(found: _Found) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def _refuse_bombs(opened: Opened, infos: list[zipfile.ZipInfo]) -> None:
             "hostile",
             f"The archive holds compressed data ({bytes_text(sum(info.compress_size for info in packed))} "
             f"that claim to become {bytes_text(sum(info.file_size for info in packed))}). "
-            "PyTorch never writes such files and they can fill the memory. Load it where it was made and save it again.",
+            "PyTorch never writes such files and they can fill the memory. If it is your own, save it again with torch.save.",
         )
     for info in infos:
         if info.flag_bits & 0x1:

@@ -193,6 +193,15 @@ def test_a_given_prefix_in_a_file_without_an_encoder_lists_what_is_there(tmp_pat
     assert report.refusal == ("No encoder lies under the given prefix 'nonsense'. Left over: 'embedding.weight' (1 tensor).")
 
 
+def test_a_piece_of_another_network_is_no_reason_to_try_its_prefix(tmp_path):
+    """ConvNeXt's first stage looks like the start of an encoder; its prefix was named as the way out, and led nowhere."""
+    from timm import create_model
+
+    report = inspect(saved(tmp_path, create_model("convnext_atto", num_classes=0).state_dict()))
+    assert "prefix=" not in report.refusal
+    assert report.refusal.endswith("Only ResNets, vision transformers with timm's names, ConvN and SmallAlexNet are rebuilt.")
+
+
 def test_nothing_known_at_all(tmp_path):
     with pytest.raises(CheckpointError) as refused:
         load_encoder(saved(tmp_path, {"embedding.weight": torch.zeros(5, 4), "lstm.weight_ih_l0": torch.zeros(8, 4)}))
@@ -308,6 +317,19 @@ def test_vision_transformers_of_timm_with_and_without_class_token(tmp_path):
         network = filled(VisionTransformer(**base, **settings), 0)
         encoder, report = load_encoder(saved(tmp_path, network.state_dict()), heads=2)
         assert report.matched == report.expected and torch.equal(run(encoder), run(network)), settings
+
+
+def test_an_encoder_without_its_last_stage_is_a_warning(tmp_path):
+    """Every tensor of a ResNet of three stages matched, and nothing told that the file had lost the fourth."""
+    whole = resnet(0).state_dict() | prefixed("fc.", nn.Linear(64, 10))
+    assert not inspect(saved(tmp_path, whole)).warnings
+    cut = {name: value for name, value in whole.items() if not name.startswith("layer4")}
+    report = inspect(saved(tmp_path, prefixed("module.", cut)))
+    assert report.refusal is None and report.h_dim == 32 and report.matched == report.expected
+    assert report.warnings == (
+        "module.fc reads 64 dimensions, but the encoder found in the file gives 32: a part of it may be missing.",
+    )
+    assert set(report.warnings) <= set(report.notes)
 
 
 def test_shape_mismatch_is_an_error_that_names_the_tensor(tmp_path):

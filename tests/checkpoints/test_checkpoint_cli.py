@@ -69,3 +69,11 @@ def test_unreadable_is_code_2_and_one_line(tmp_path, capsys, content, choices, t
     assert main(["inspect", str(path), *choices]) == 2
     errors = capsys.readouterr().err
     assert errors.startswith(f"error: {path}: {text}") and errors.count("\n") == 1
+
+
+def test_one_channel_is_singular(tmp_path, capsys):
+    """It said "1 channels: grey"."""
+    path = tmp_path / "grey.pth"
+    torch.save(resnet(0, channels=1).state_dict(), path)
+    assert main(["inspect", str(path)]) == 0
+    assert "\ninput          1 channel: grey\n" in capsys.readouterr().out
