@@ -1,4 +1,4 @@
-"""The page Inspect in a browser: a click on an image asks for its neighbours, and an upload that is no checkpoint is refused."""
+"""The page Inspect in a browser: all tabs in sight, a click on an image, and an upload that is no checkpoint."""
 
 import re
 
@@ -62,3 +62,16 @@ def test_a_web_page_in_the_clothes_of_a_checkpoint_is_refused(page, tmp_path):
     found.locator("input[type=file]").set_input_files(str(fake))
     found.get_by_text("was not opened").wait_for()
     assert not found.get_by_role("button", name="Inspect", exact=True).count()
+
+
+def test_all_tabs_are_in_sight_in_a_small_window(page):
+    """The name of the seventh was cut off at 1,024 px and had to be scrolled to."""
+    found, address = page
+    usual = found.viewport_size
+    found.set_viewport_size({"width": 1024, "height": 768})
+    found.goto(f"{address}/inspect?inspection={made_up.spec().inspection_id}")
+    settle(found)
+    row = found.locator(".st-key-ins_tab [role=radiogroup]")
+    assert row.get_by_role("radio").count() == 7
+    assert row.evaluate("row => row.scrollWidth <= row.clientWidth")
+    found.set_viewport_size(usual)

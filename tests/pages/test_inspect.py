@@ -182,6 +182,35 @@ def test_page_and_command_line_ask_for_the_same_inspection(stores, no_samples, o
     assert [spec.inspection_id for spec in started] == [asked.inspection_id]
 
 
+def test_damaged_weights_are_told_once_and_as_a_warning(stores, no_samples, open_page, tmp_path, checkpoint):
+    """NaN was told twice in two wordings, and what makes numbers doubtful stood in small print."""
+    from safetensors.numpy import load_file
+
+    tensors = load_file(checkpoint)
+    tensors["encoder.convolutions.0.weight"][0, 0, 0, 0] = np.nan
+    path = tmp_path / "damaged.safetensors"
+    save_file(tensors, path)
+    app = open_path(open_page(INSPECT, inspection="open"), path)
+    assert [warning.value for warning in app.warning] == [
+        "1 value is NaN, first in convolutions.0.weight. Features will not be usable."
+    ]
+    assert texts(app).count("NaN") == 1
+
+
+def test_an_unknown_prefix_is_chosen_with_the_field_above(stores, no_samples, open_page, tmp_path, checkpoint):
+    """The page spoke of prefix='...' as in Python."""
+    from safetensors.numpy import load_file
+
+    path = tmp_path / "odd.safetensors"
+    save_file({f"mystery.part.{name.removeprefix('encoder.')}": value for name, value in load_file(checkpoint).items()}, path)
+    app = open_path(open_page(INSPECT, inspection="open"), path)
+    said = app.error[0].value
+    assert "choose it above\\: 'mystery.part.'." in said and "prefix=" not in said
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    app.selectbox(key=f"ins_{digest[:12]}_prefix").set_value("mystery.part.").run()
+    assert not app.error and "**ConvN**" in texts(app)
+
+
 def test_a_size_the_encoder_cannot_take_is_refused_before_anything_starts(stores, no_samples, open_page, checkpoint):
     app = open_path(open_page(INSPECT, inspection="open"), checkpoint)
     key = f"ins_{hashlib.sha256(checkpoint.read_bytes()).hexdigest()[:12]}"

@@ -70,10 +70,12 @@ def card(report: CheckpointReport, name: str) -> None:
         for text in _warnings(report):
             st.warning(literal(text), icon=":material/warning:")
         for note in report.notes:
-            st.caption(f"Note: {literal(note)}")
+            if note not in report.warnings:
+                st.caption(f"Note: {literal(note)}")
         if report.refusal is not None:
+            refusal = report.refusal.replace("name it with prefix=", "choose it above: ")  # as it is done here, not in Python
             advice = what_now(report.refusal_problem, report.refusal)
-            st.error(f"The encoder cannot be used. {literal(report.refusal)} {advice}".rstrip(), icon=":material/block:")
+            st.error(f"The encoder cannot be used. {literal(refusal)} {advice}".rstrip(), icon=":material/block:")
         details(report)
 
 
@@ -92,16 +94,10 @@ def _essence(report: CheckpointReport) -> list[tuple[str, str, str | None]]:
 
 
 def _warnings(report: CheckpointReport) -> list[str]:
-    found = []
-    if report.nans or report.infinities:
-        found.append(
-            f"The encoder holds {report.nans:,} NaN and {report.infinities:,} infinite weights; the run may have diverged."
-        )
+    """What makes numbers about the encoder doubtful, each said once."""
+    found = list(report.warnings)
     if report.zero_fraction is not None and report.zero_fraction > 0.5:
         found.append(f"{report.zero_fraction:.0%} of the encoder's weights are zero.")
-    if report.ignored_globals:
-        names = ", ".join(report.ignored_globals[:6]) + (" and more" if len(report.ignored_globals) > 6 else "")
-        found.append(f"The file names Python objects besides tensors; nothing of them was imported or run: {names}.")
     return found
 
 
