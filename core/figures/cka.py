@@ -77,12 +77,13 @@ def cka_matrix(
 
 
 def takeaway(values: NDArray, names: Sequence[str]) -> str:
-    """The two most alike in one sentence."""
+    """The two most alike in one sentence; of two alone, how alike they are."""
     apart = np.where(np.triu(np.ones_like(values, dtype=bool), 1), values, np.nan)
     if not np.isfinite(apart).any():
         return "No two encoders can be compared"
     i, j = np.unravel_index(int(np.nanargmax(apart)), apart.shape)
-    return f"{names[i]} and {names[j]} are most alike, CKA {apart[i, j]:.2f}"
+    said = "are most alike, CKA" if len(names) > 2 else "have a CKA of"
+    return f"{names[i]} and {names[j]} {said} {apart[i, j]:.2f}"
 
 
 def _short(name: str) -> str:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from core.figures.text import signed
 from core.figures.theme import ACCURACY_SCALE, HEIGHT, Theme, style
 from core.geometry.closed_forms import uniform_optimum
+from core.geometry.verdicts import COLLAPSED
 
 
 class Placed(NamedTuple):
@@ -70,6 +71,8 @@ def takeaway(shown: Sequence[Placed]) -> str:
     closest = min(shown, key=lambda entry: entry.uniformity - uniform_optimum(entry.dim))
     if len(shown) == 1:
         return f"{closest.name}: {signed(closest.uniformity - uniform_optimum(closest.dim), 2)} nats from the uniform optimum"
+    if all(entry.uniformity / uniform_optimum(entry.dim) < COLLAPSED for entry in shown):
+        return "None covers its sphere: all have collapsed to nearly one point"
     return f"{closest.name} covers its sphere most evenly"
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from core.geometry.sphere_tests import CosineGap, UniformityTest
 
+COLLAPSED = 0.05  # share of the best possible uniformity below which an embedding counts as a point
 LEVEL = 0.01  # p-values below it reject uniformity
 SMALL = 0.1  # effects below it are hard to see in a picture
 

@@ -3,12 +3,13 @@
 from typing import Any, Literal, NamedTuple
 
 from core.geometry.limits import of_most
+from core.geometry.verdicts import COLLAPSED
 from core.inspections.alterations import ALTERATIONS
 
-COLLAPSED = 0.05  # share of the best possible uniformity below which an embedding counts as a point
 SPREAD = 0.95  # share from which it counts as evenly spread
 NARROW = 0.4  # share of the dimensions below which a space counts as narrow
 NEAR_CHANCE = 0.1  # accuracy above chance up to which the class counts as unknown
+PARTLY = 0.5  # share of the way from chance to 1 up to which the class counts as known in part
 CLEAR = 0.2  # difference of mean cosines from which one feature is said to win
 DROP = 0.1  # accuracy lost between two spaces, or under an alteration, that is worth a sentence
 
@@ -63,6 +64,9 @@ def _class_knowledge(h: dict[str, Any], summary: dict[str, Any]) -> list[Finding
     if accuracy < chance + NEAR_CHANCE:
         text = f"h hardly knows the class: the linear probe reaches {accuracy:.2f}{near}; guessing would reach {chance:.2f}."
         return [Finding("warning", text)]
+    if accuracy < chance + PARTLY * (1 - chance):
+        text = f"h tells the classes apart in part: linear probe {accuracy:.2f}{near}, where guessing reaches {chance:.2f}."
+        return [Finding("note", text)]
     return [
         Finding("good", f"h tells the classes apart: linear probe {accuracy:.2f}{near}, where guessing reaches {chance:.2f}.")
     ]

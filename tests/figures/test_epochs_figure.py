@@ -55,3 +55,12 @@ def test_the_plane_names_who_is_closest_to_its_own_optimum_and_counts_who_is_mis
     assert [trace.text[0] for trace in fig.data] == ["flat", "wide"]
     assert fig.data[1].marker.symbol == "circle-open"
     assert [shape.x0 for shape in fig.layout.shapes] == pytest.approx([uniform_optimum(2), uniform_optimum(64)])
+
+
+def test_the_plane_calls_nobody_even_where_all_have_collapsed():
+    """Of two points on the sphere one was said to cover it most evenly."""
+    points = [Placed("a", 0.02, -0.05, 0.3, 192), Placed("b", 0.02, -0.04, 0.8, 512)]
+    said = encoder_plane(points, LIGHT).layout.title.text
+    assert "None covers its sphere" in said and "evenly" not in said
+    even = Placed("c", 0.2, uniform_optimum(64) + 0.1, 0.5, 64)
+    assert "c covers its sphere most evenly" in encoder_plane([*points, even], LIGHT).layout.title.text

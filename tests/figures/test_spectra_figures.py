@@ -135,6 +135,8 @@ def test_cka_names_the_most_alike_and_leaves_gaps():
     fig = cka_matrix(np.array([[1, 0.5, np.nan], [0.5, 1, 0.2], [np.nan, 0.2, 1]]), ["a", "b", "c"], LIGHT)
     assert "a and b are most alike, CKA 0.50" in fig.layout.title.text
     assert fig.data[1].text[2] == "–"  # first row, third column
+    two = cka_matrix(np.array([[1, 0.84], [0.84, 1]]), ["a", "b"], LIGHT).layout.title.text
+    assert "a and b have a CKA of 0.84" in two  # of two, "most alike" says nothing
     assert "No two encoders" in cka_matrix(np.full((1, 1), 1.0), ["a"], DARK).layout.title.text
     with pytest.raises(ValueError, match="one row per name"):
         cka_matrix(np.eye(2), ["a"], LIGHT)

@@ -34,6 +34,16 @@ def test_a_sound_encoder():
     assert "“other random bits” costs the most: accuracy falls from 0.83 to 0.31." in text
 
 
+@pytest.mark.parametrize(
+    ("accuracy", "text"),
+    [(0.19, "warning: h hardly knows the class:"), (0.32, "note: h tells the classes apart in part:"),
+     (0.54, "note: h tells the classes apart in part:"), (0.56, "good: h tells the classes apart:")],
+)  # fmt: skip
+def test_how_well_the_class_is_known(accuracy, text):
+    """A probe that is wrong on two of three images got the green mark."""
+    assert said({"chance": 0.1, "h": {"linear_accuracy": accuracy}}).startswith(text)
+
+
 def test_suppression_is_a_warning_although_the_sphere_looks_perfect():
     summary = {
         "chance": 0.1, "h": {"linear_accuracy": 0.09, "knn_accuracy": 0.088},
