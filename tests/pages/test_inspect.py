@@ -430,3 +430,10 @@ def test_missing_pictures_leave_the_neighbours_readable(stores, no_samples, open
     inspection = made_up.write(stores.runs / "inspections", dataset="cifar10")
     app = open_page(INSPECT, inspection=inspection, ins_tab="Neighbours")
     assert "thumbnails are missing" in texts(app) and app.dataframe and not app.exception
+
+
+def test_the_selector_names_the_number_of_images_in_sight(finished, open_page):
+    """The long name of the data set pushed it out of the narrow field."""
+    app = open_page(INSPECT, inspection=finished)
+    shown = app.selectbox(key="ins_shown").options[0]
+    assert " on MNIST-5k, " in shown and shown.endswith(" images")

@@ -146,7 +146,7 @@ def numbers(encoders: Sequence[Encoder]) -> None:
         format="%.3f", help="Uniformity minus that of uniform points in as many dimensions: 0 is the best there is."
     )
     st.dataframe(
-        metrics_table(encoders),
+        metrics_table(encoders).dropna(axis="columns", how="all"),  # where no file has a projector there is no RankMe of z
         hide_index=True,
         key="cmp_numbers",
         column_config={"encoder": st.column_config.TextColumn(pinned=True), **plain},

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import streamlit as st
 
 from core.checkpoints.uploads import UploadStore
+from core.figures.metrics import DATASET_NAMES
 from core.inspections import samples
 from core.inspections.spec import InspectionSpec
 from core.inspections.state import InspectionState
 from core.inspections.store import Inspection, InspectionError, InspectionStore
-from core.inspections.suggest import DATA
 from pages.parts import address, studies
 from pages.parts.inspect.text import literal
 
@@ -31,7 +31,7 @@ class Found(NamedTuple):
         """In the selector."""
         if self.shipped:
             return f"Sample: {self.spec.name}"
-        data = DATA[self.spec.dataset].title.split(" (")[0]
+        data = DATASET_NAMES[self.spec.dataset]  # the short name: the selector is narrow, and the number of images comes last
         mark = "" if self.state.status == "finished" else f" ({self.state.status})"
         return f"{self.spec.name} on {data}, {self.spec.n_test:,} images{mark}"
 
