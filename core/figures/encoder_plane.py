@@ -6,10 +6,13 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
+from core.figures.labels import Room
 from core.figures.text import signed
 from core.figures.theme import ACCURACY_SCALE, HEIGHT, Theme, style
 from core.geometry.closed_forms import uniform_optimum
 from core.geometry.verdicts import COLLAPSED
+
+SIZE = (370, 290)  # px; plotting area at half a page, without the scale of colours
 
 
 class Placed(NamedTuple):
@@ -46,10 +49,15 @@ def encoder_plane(
     missing = len(placed) - len(shown)
     left_out = f"{missing} without alignment left out" if missing else ""
     style(fig, theme, title=title or takeaway(shown), subtitle=" · ".join(filter(None, (subtitle, left_out))), height=height)
+    low = min((uniform_optimum(entry.dim) for entry in shown), default=-4.0)
+    top = max((entry.alignment for entry in shown), default=1.0)
+    x_range, y_range = [low - 0.3, 0.35], [-0.15 * top - 0.02, top * 1.18 + 0.05]
+    places = _places(shown, x_range, y_range)
     for known in (True, False):
         part = [entry for entry in shown if (entry.accuracy is not None and np.isfinite(entry.accuracy)) == known]
         if part:
-            fig.add_trace(_cloud(part, known, accuracy_name, theme))
+            beside = [place for entry, place in zip(shown, places, strict=True) if any(entry is other for other in part)]
+            fig.add_trace(_cloud(part, beside, known, accuracy_name, theme))
     for place, dim in enumerate(sorted({entry.dim for entry in shown})):
         optimum = uniform_optimum(dim)
         fig.add_vline(x=optimum, line=dict(color=theme.theory, width=1))
@@ -57,10 +65,8 @@ def encoder_plane(
             x=optimum, xref="x", y=1, yref="y domain", yanchor="top", yshift=-16 * place, xanchor="left", xshift=3,
             text=f"optimum, d = {dim:,}", showarrow=False, font=dict(color=theme.theory, size=12),
         )  # fmt: skip
-    low = min((uniform_optimum(entry.dim) for entry in shown), default=-4.0)
-    top = max((entry.alignment for entry in shown), default=1.0)
-    fig.update_xaxes(title_text="Uniformity, log E exp(−2‖x − y‖²) (lower: more even)", range=[low - 0.3, 0.35])
-    fig.update_yaxes(title_text="Alignment, E‖x − y‖² (lower: views agree)", range=[-0.15 * top - 0.02, top * 1.18 + 0.05])
+    fig.update_xaxes(title_text="Uniformity, log E exp(−2‖x − y‖²) (lower: more even)", range=x_range)
+    fig.update_yaxes(title_text="Alignment, E‖x − y‖² (lower: views agree)", range=y_range)
     return fig.update_layout(hovermode="closest", dragmode=False)
 
 
@@ -76,7 +82,14 @@ def takeaway(shown: Sequence[Placed]) -> str:
     return f"{closest.name} covers its sphere most evenly"
 
 
-def _cloud(part: Sequence[Placed], known: bool, accuracy_name: str, theme: Theme) -> go.Scatter:
+def _places(shown: Sequence[Placed], x_range: Sequence[float], y_range: Sequence[float]) -> list[str | None]:
+    """Where each name stands, inside the axes and free of points and other names; None where there is no such place."""
+    points = [(entry.uniformity, entry.alignment) for entry in shown]
+    room = Room([[point] for point in points], SIZE, list(zip(x_range, y_range, strict=True)))
+    return [room.beside(point, entry.name) for point, entry in zip(points, shown, strict=True)]
+
+
+def _cloud(part: Sequence[Placed], places: Sequence[str | None], known: bool, accuracy_name: str, theme: Theme) -> go.Scatter:
     """Encoders with a measured accuracy in its colour, the others hollow. The scale spans their accuracies, in steps of 0.1."""
     accuracies = [entry.accuracy for entry in part] if known else [0.0]
     low, high = np.floor(min(accuracies) * 10) / 10, np.ceil(max(accuracies) * 10) / 10
@@ -94,14 +107,13 @@ def _cloud(part: Sequence[Placed], known: bool, accuracy_name: str, theme: Theme
         ),
     )
     hollow = dict(color=theme.muted, symbol="circle-open")
-    lowest = int(np.argmin([entry.alignment for entry in part]))
     return go.Scatter(
         x=np.array([entry.uniformity for entry in part], dtype=np.float32),
         y=np.array([entry.alignment for entry in part], dtype=np.float32),
         mode="markers+text",
         marker=dict(size=15, line=dict(color=theme.outline, width=1.5), **(scale if known else hollow)),
-        text=[entry.name for entry in part],
-        textposition=["bottom center" if place == lowest else "top center" for place in range(len(part))],
+        text=[entry.name if place else "" for entry, place in zip(part, places, strict=True)],  # the pointer tells it, too
+        textposition=[place or "top center" for place in places],
         textfont=dict(color=theme.text, size=13),
         cliponaxis=False,
         hovertext=[

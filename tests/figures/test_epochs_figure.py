@@ -64,3 +64,20 @@ def test_the_plane_calls_nobody_even_where_all_have_collapsed():
     assert "None covers its sphere" in said and "evenly" not in said
     even = Placed("c", 0.2, uniform_optimum(64) + 0.1, 0.5, 64)
     assert "c covers its sphere most evenly" in encoder_plane([*points, even], LIGHT).layout.title.text
+
+
+def test_names_in_the_plane_stay_inside_and_off_each_other():
+    """Of two encoders at almost one place the names were printed on each other, and long ones ran into the scale."""
+    placed = [
+        Placed("vit_32_p4.pth.tar", 0.018, -0.052, 0.3, 192),
+        Placed("gray_stem.pth", 0.016, -0.040, 0.8, 512),
+        Placed("zero_conv.pth", 0.052, -0.122, 0.8, 512),
+        Placed("Alignment only, d = 2", 0.001, -0.003, 0.9, 2),
+        Placed("far", 0.096, -1.858, 0.9, 3),
+    ]
+    (cloud,) = encoder_plane(placed, LIGHT).data
+    sides = dict(zip(cloud.text, cloud.textposition, strict=True))
+    assert list(cloud.text) == [entry.name for entry in placed]
+    near = [sides[name] for name in ("vit_32_p4.pth.tar", "gray_stem.pth", "Alignment only, d = 2")]
+    assert all(side.endswith("left") for side in near) and near[0] != near[1]  # x = 0 is at the right edge
+    assert sides["far"] == "top center"
