@@ -62,7 +62,8 @@ def settings(file: Path, report: CheckpointReport, given: dict[str, Any]) -> Ins
     """
     given = {name: value for name, value in given.items() if value is not None}
     dataset = given.get("dataset")
-    fitting = suggest(report, dataset if isinstance(dataset, str) else None)
+    root = given.get("data_root")
+    fitting = suggest(report, dataset if isinstance(dataset, str) else None, root if isinstance(root, str) else None)
     decided = choices(report, given)
     filled = {
         "source": str(file.absolute()), "sha256": report.sha256, "name": file.name, "image_size": fitting.image_size,

@@ -1,6 +1,8 @@
 """Image folders: train/<class>/* and test/<class>/*, in the formats and sizes that people have."""
 
+import contextlib
 import hashlib
+import itertools
 import os
 import re
 from collections import Counter
@@ -17,6 +19,7 @@ from core.datasets.parallel import Progress, attempt, attempt_all
 
 TEST_SHARE = 0.2  # of every class, where the folder has no test images
 TEST_NAMES = ("test", "val", "validation")  # the first one that holds images counts
+LOOKED_AT = 24  # images whose headers tell a folder's usual size before all of them are read
 LARGEST_DEFAULT = 224  # pixels a side; larger images are reduced to it unless a size is asked for
 NAMED = 5  # how many files a note names
 EXPECTED = "Expected: a folder with train/<class>/ and test/<class>/, image files inside."
@@ -105,6 +108,25 @@ def list_folder(root: Path) -> Listing:
         notes.append(f"There are no test images: a fixed {TEST_SHARE:.0%} of every class serves as such.")
     mixed = np.random.default_rng(select.SEED).permutation(len(train_files))  # class after class is no order to train in
     return Listing(classes, tuple(train_files[row] for row in mixed), tuple(test_files), was_split, tuple(notes))
+
+
+def usual_side(root: Path) -> int | None:
+    """Shorter side in pixels that is most common among the first images of a folder, found without listing all of them.
+
+    Args:
+        root: As for `load_folder`.
+
+    Returns:
+        The side; None if there is no image that can be read.
+    """
+    inside = root / "train"
+    with contextlib.suppress(OSError):
+        top = inside if inside.is_dir() else root
+        names = (file.name for file in _walk(str(top), "") if os.path.splitext(file.name)[1].lower() in pictures.SUFFIXES)
+        headers = [attempt(lambda name: pictures.read_header(top / name), name) for name in itertools.islice(names, LOOKED_AT)]
+        sides = Counter(min(found.height, found.width) for found in headers if not isinstance(found, Exception))
+        return max(sides, key=sides.get, default=None)
+    return None
 
 
 def _labelled(classes: tuple[str, ...], files: dict[str, list[File]]) -> list[File]:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from core.checkpoints.plans import ConvPlan, Plan, SmallAlexNetPlan, ViTPlan
 from core.checkpoints.report import CheckpointReport, Question
+from core.datasets.folder import usual_side
+from core.datasets.sources import raw_folders
 from core.training.spec import SMALLEST_IMAGE
 
 GREY, COLOURS = 1, 3
@@ -21,6 +23,7 @@ class DataFacts(NamedTuple):
     side: int | None  # pixels
 
 
+PHOTO_SIDE = 64  # px a side that larger pictures of a folder get unless another size is asked for: an inspection in minutes
 DATA = {
     "mnist-5k": DataFacts("MNIST, 5,000 digits (no download)", GREY, 28),
     "mnist": DataFacts("MNIST", GREY, 28),
@@ -42,12 +45,13 @@ class Suggestion(NamedTuple):
     color_strength: float
 
 
-def suggest(report: CheckpointReport, dataset: str | None = None) -> Suggestion:
+def suggest(report: CheckpointReport, dataset: str | None = None, data_root: str | None = None) -> Suggestion:
     """Settings that suit a checkpoint: those of its own run where they are known.
 
     Args:
         report: What the file holds.
         dataset: A data set that a person chose; None for the one that suits the input channels.
+        data_root: Folder of the images, where the data set is one and it is known already.
     """
     own = report.spec or {}
     bits = bits_of(report)
@@ -56,9 +60,13 @@ def suggest(report: CheckpointReport, dataset: str | None = None) -> Suggestion:
     if chosen not in DATA:
         chosen = "mnist-5k"
     recipe = own.get("augment") or ("crop" if DATA[chosen].channels == GREY else "simclr")
+    side = DATA[chosen].side
+    if chosen == "folder" and data_root:
+        side = usual_side(raw_folders(data_root)[0])
+        side = side if side is not None and side <= PHOTO_SIDE else None  # small pictures stay as they are
     return Suggestion(
         dataset=chosen,
-        image_size=image_size(report.plan, DATA[chosen].side),
+        image_size=image_size(report.plan, side),
         bits=bits,
         augment=recipe if recipe in ("crop", "simclr") else "crop",
         color_strength=float(own.get("color_strength", 0.5)),
@@ -128,7 +136,7 @@ def image_size(plan: Plan | None, side: int | None) -> int | None:
     """
     accepted = sides(plan)
     if accepted is None:
-        return None if side is not None else 64
+        return None if side is not None else PHOTO_SIDE
     if side in accepted:
         return None
     return plan.image_size if isinstance(plan, ConvPlan | ViTPlan) else 8 * plan.side + 8

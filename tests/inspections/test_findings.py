@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from core.checkpoints.plans import ConvPlan, ResNetPlan, SmallAlexNetPlan, ViTPlan
 from core.checkpoints.report import CheckpointReport
@@ -158,6 +159,16 @@ def test_suggestions_for_a_stranger_follow_its_channels():
     assert suggest.suggest(report(in_channels=1)).dataset == "mnist-5k"
     colours = suggest.suggest(report(normalisation_guess="imagenet"))
     assert (colours.dataset, colours.augment) == ("cifar10", "simclr")
+
+
+@pytest.mark.parametrize(("side", "asked"), [(32, None), (64, None), (65, 64), (500, 64), (None, 64)])
+def test_small_pictures_of_a_folder_are_not_enlarged(tmp_path, side, asked):
+    (tmp_path / "train" / "cat").mkdir(parents=True)
+    for number in range(3 if side else 0):
+        Image.fromarray(np.zeros((side, side + 9, 3), np.uint8)).save(tmp_path / "train" / "cat" / f"{number}.png")
+    assert suggest.suggest(report(plan=RESNET), "folder", str(tmp_path)).image_size == asked
+    assert suggest.suggest(report(plan=RESNET), "folder").image_size == 64
+    assert suggest.suggest(report(plan=RESNET), "folder", str(tmp_path / "not there")).image_size == 64
 
 
 def test_readings_of_thirteen_channels():

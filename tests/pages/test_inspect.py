@@ -214,7 +214,7 @@ def test_an_unknown_prefix_is_chosen_with_the_field_above(stores, no_samples, op
 def test_a_size_the_encoder_cannot_take_is_refused_before_anything_starts(stores, no_samples, open_page, checkpoint):
     app = open_path(open_page(INSPECT, inspection="open"), checkpoint)
     key = f"ins_{hashlib.sha256(checkpoint.read_bytes()).hexdigest()[:12]}"
-    app.number_input(key=f"{key}_mnist-5k_size").set_value(64).run()
+    app.number_input(key=f"{key}_mnist-5k_None_size").set_value(64).run()
     assert [error.value for error in app.error] == [
         "image_size: this ConvN takes images of 23 to 30 pixels a side, the images have 64."
     ]

@@ -125,7 +125,6 @@ def _images(report: CheckpointReport, key: str, bits: int) -> dict[str, Any]:
             "Training images", 20, 60_000, 4000, 1000, key=f"{key}_train", persist_state="session", width=150,
             help="The probes are fitted on them; the encoder is not changed.",
         )  # fmt: skip
-    fitting = suggest(report, dataset)
     folder = None
     if dataset == "folder":
         folder = st.text_input(
@@ -134,6 +133,7 @@ def _images(report: CheckpointReport, key: str, bits: int) -> dict[str, Any]:
             persist_state="session",
             placeholder="/data/birds",
         )
+    fitting = suggest(report, dataset, folder)
     return {"dataset": dataset, "data_root": folder or None, "n_train": n_train, "n_test": n_test, **_more(fitting, key, dataset)}
 
 
@@ -141,8 +141,9 @@ def _more(fitting: Suggestion, key: str, dataset: str) -> dict[str, Any]:
     """Settings that hardly anybody changes, folded."""
     with st.expander("Size, views and seed", icon=":material/tune:"), st.container(horizontal=True, vertical_alignment="bottom"):
         size = st.number_input(
-            "Image size, pixels", 8, 512, fitting.image_size, 1, key=f"{key}_{dataset}_size", persist_state="session", width=170,
-            placeholder="as they are", help="Empty leaves the images as the data set has them.",
+            "Image size, pixels", 8, 512, fitting.image_size, 1, key=f"{key}_{dataset}_{fitting.image_size}_size",
+            persist_state="session", width=170, placeholder="as they are",
+            help="Empty leaves the images as the data set has them.",
         )  # fmt: skip
         recipe = st.selectbox(
             "Views for alignment", list(RECIPES), index=list(RECIPES).index(fitting.augment), format_func=RECIPES.get,
