@@ -36,7 +36,8 @@ def test_mixed_runs_are_shown_as_such():
 
 
 def test_image_folders_go_by_their_name():
-    runs = pd.DataFrame({"dataset": "folder", "data_root": "my/cifar10", "n_train": 10, "n_test": 5, "seed": [0], "device": "CPU"})
+    facts = {"dataset": "folder", "data_root": "my/cifar10", "n_train": 10, "n_test": 5, "device": "CPU"}
+    runs = pd.DataFrame({**facts, "seed": [0]})
     runs["finished_at"], runs["versions"] = "2026-01-01", None
     assert provenance.line(runs).startswith("cifar10, 10 training and 5 test images")
     assert provenance.data_name("mnist", "left over") == "mnist" and provenance.data_name("folder", None) == "folder"
