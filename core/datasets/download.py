@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import os
 import shutil
+import socket
 import time
 import urllib.error
 import urllib.request
@@ -99,13 +100,21 @@ def _collect_from(url: str, name: str, part: Path, on_progress: Progress) -> Non
                 raise DownloadError(f"the server answers {error.code} {error.reason}") from error
             reason = f"the server answers {error.code} {error.reason}"
         except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
-            reason = str(getattr(error, "reason", None) or error or type(error).__name__)
+            reason = _in_words(error)
             if isinstance(getattr(error, "reason", None), OSError) and _length(part) == before == 0 and failures >= 1:
                 raise DownloadError(reason) from error  # no connection at all, twice: offline
         failures = 0 if _length(part) > before else failures + 1
         if failures > RETRIES:
             raise DownloadError(reason)
         time.sleep(PAUSE * 2**failures)
+
+
+def _in_words(error: Exception) -> str:
+    """Why a connection failed, without the numbers of the operating system."""
+    cause = getattr(error, "reason", None) or error
+    if isinstance(cause, socket.gaierror):
+        return "the address of the server was not found; this machine may be offline"
+    return getattr(cause, "strerror", None) or str(cause) or type(error).__name__
 
 
 def _stream(url: str, name: str, part: Path, on_progress: Progress) -> None:

@@ -130,8 +130,10 @@ def _download(name: str, published: Published, folders: list[Path], on_progress:
         names = ", ".join(file.name for file in published.files)
         looked = ", ".join(str(folder / published.folder) for folder in folders)
         addresses = ", ".join(file.urls[0] for file in published.files)
+        system = isinstance(error, OSError) and error.strerror
+        reason = f"{error.filename or target}: {error.strerror.lower()}" if system else error
         raise DataError(
-            f"{name} is not on this machine and could not be downloaded: {error}. "
+            f"{name} is not on this machine and could not be downloaded: {reason}. "
             f"Place these files in {folders[0] / published.folder} by hand and start again: {names} ({published.also}). "
             f"Published at {addresses}. Looked in: {looked}."
         ) from error

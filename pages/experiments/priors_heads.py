@@ -96,6 +96,7 @@ with st.expander("The numbers", icon=":material/table:"):
     st.dataframe(
         cells.drop(columns=["values", "seeds", "run_ids"]),
         hide_index=True,
+        placeholder="–",
         alt="Mean and spread of the accuracy for each loss, depth and length of training.",
     )
 with st.expander("Method", icon=":material/science:"):

@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import threading
+import urllib.error
 
 import pytest
 from published import Server
@@ -152,6 +153,16 @@ def test_no_connection_at_all_is_told_soon(tmp_path):
     with pytest.raises(DownloadError) as error:
         fetch(RemoteFile(NAME, (url,), "0" * 32), tmp_path, nothing)
     assert str(error.value).startswith(f"{url}: ") and "refused" in str(error.value)
+
+
+def test_offline_is_told_without_numbers_of_the_system(tmp_path, monkeypatch):
+    def unknown(*_, **__):
+        raise urllib.error.URLError(socket.gaierror(-2, "Name or service not known"))
+
+    monkeypatch.setattr("urllib.request.urlopen", unknown)
+    with pytest.raises(DownloadError) as error:
+        fetch(RemoteFile(NAME, (closed_port(),), "0" * 32), tmp_path, nothing)
+    assert str(error.value).endswith("the address of the server was not found; this machine may be offline")
 
 
 def test_a_full_disk_is_told_before_it_is_full(server, tmp_path, monkeypatch):

@@ -270,7 +270,8 @@ def test_a_cache_that_cannot_be_written_is_told_like_no_network(monkeypatch, tmp
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("CONTRASTIVE_LENS_CACHE", str(tmp_path / "file"))
     message = refused(dataset="stl10")
-    assert message.startswith("stl10 is not on this machine and could not be downloaded: [Errno")
+    assert message.startswith("stl10 is not on this machine and could not be downloaded: /")
+    assert ": not a directory. Place" in message
     assert f"Place these files in {tmp_path / 'file' / 'raw'} by hand" in message
 
 

@@ -148,6 +148,7 @@ def numbers(encoders: Sequence[Encoder]) -> None:
     st.dataframe(
         metrics_table(encoders).dropna(axis="columns", how="all"),  # where no file has a projector there is no RankMe of z
         hide_index=True,
+        placeholder="–",
         key="cmp_numbers",
         column_config={"encoder": st.column_config.TextColumn(pinned=True), **plain},
         alt="Accuracy and geometry of the chosen encoders.",

@@ -125,7 +125,7 @@ def details(report: CheckpointReport) -> None:
             frame["shape"] = ["×".join(map(str, shape)) for shape in frame["shape"]]
             number = st.column_config.NumberColumn(format="%.4g")
             st.dataframe(
-                frame, hide_index=True, height=300, column_config=dict.fromkeys(("mean", "std", "norm"), number),
+                frame, hide_index=True, height=300, placeholder="–", column_config=dict.fromkeys(("mean", "std", "norm"), number),
                 alt="Tensors of the encoder with their shapes, types and statistics.",
             )  # fmt: skip
 

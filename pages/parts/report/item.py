@@ -48,7 +48,8 @@ def detail(item: Item, place: int) -> None:
         st.caption(part.drawing.provenance)
     else:
         st.markdown(f"**{escaped(part.title)}**")
-        st.dataframe(part.frame, hide_index=True, height=min(HEIGHT_OF_TABLE, 36 * (len(part.frame) + 1)), alt=part.title)
+        height = min(HEIGHT_OF_TABLE, 36 * (len(part.frame) + 1))
+        st.dataframe(part.frame, hide_index=True, height=height, placeholder="–", alt=part.title)
         st.caption(part.provenance)
     with st.expander("Options, title and notes", icon=":material/tune:", expanded=True, key="rep_details"):
         for name, field in kind.options.model_fields.items():

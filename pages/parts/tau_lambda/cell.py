@@ -215,7 +215,12 @@ def _numbers(shown: Map, cell: tuple[float, float], runs: dict[str, dict]) -> No
         finished = [run for run in _by_seed(shown, around[role]) if run["status"] == "finished"]
         means = {METRICS[metric].name: _mean(finished, metric) for metric in MEASURED}
         rows.append({"cell": f"{role}: {_short(runs[role])}", "seeds": len(finished), **means})
-    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Mean and spread of all metrics for the open cell and its neighbours.")
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        placeholder="–",
+        alt="Mean and spread of all metrics for the open cell and its neighbours.",
+    )
     run = runs.get("this cell")
     if run is None:
         return

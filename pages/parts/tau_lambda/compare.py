@@ -59,7 +59,7 @@ def compare(shown: Map, metric: str) -> None:
         save=Save(provenance=lambda: f"{made(second)} minus {made(shown)}", data=lambda: table, study=shown.entry.id),
     )
     with st.expander("The numbers", icon=":material/table:"):
-        st.dataframe(table, hide_index=True, alt="Means, difference and test of every shared cell.")
+        st.dataframe(table, hide_index=True, placeholder="–", alt="Means, difference and test of every shared cell.")
     st.caption(
         "Welch's t test per cell on the seeds of both maps, Holm's correction over the tested cells. Weights in the notebook's "
         "convention are multiplied by d first. With few seeds only large differences can be significant."
