@@ -32,7 +32,8 @@ def tau_lambda_difference(
     reach = float(np.nanpercentile(table["difference"].abs(), 95)) or 0.01
     fig = go.Figure()
     tested, found = int(table["p_holm"].notna().sum()), int((table["p_holm"] <= LEVEL).sum())
-    method = f"{tested} tested · ★ {found} significant (Welch, Holm, {LEVEL:g})"
+    untested = " · ○ not tested" if tested < len(table) else ""
+    method = f"{tested} tested · ★ {found} significant (Welch, Holm, {LEVEL:g}){untested}"
     subtitle = f"blue: higher with {names[1]} · {len(table)} shared cells, {method}"
     style(fig, theme, title=title, subtitle=subtitle, height=HEIGHT)
     marks = np.where(table["p_holm"] <= LEVEL, " ★", np.where(table["p_holm"].isna(), " ○", ""))

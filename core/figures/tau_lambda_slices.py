@@ -52,7 +52,7 @@ def tau_lambda_slices(
     other = "tau" if along == "lam" else "lam"
     measured = cells[cells["n"] > 0]
     values = sorted(measured[other].unique())
-    colors = _warm(values) if other == "tau" else _ramp(values)
+    colors = _warm(values) if other == "tau" else _ramp(values, theme)
     fig = go.Figure()
     ends = []
     for value in values:
@@ -92,8 +92,10 @@ def _warm(taus: list[float]) -> dict[float, str]:
     return colors
 
 
-def _ramp(values: list[float]) -> dict[float, str]:
-    shares = np.linspace(0, 0.92, len(values)) if len(values) > 1 else [0.4]
+def _ramp(values: list[float], theme: Theme) -> dict[float, str]:
+    """From dark to bright; what stands out from the paper by less than 3 to 1 is left out, so that names can be read."""
+    low, high = (0.36, 1.0) if theme.name == "dark" else (0.0, 0.58)
+    shares = np.linspace(low, high, len(values)) if len(values) > 1 else [(low + high) / 2]
     colors = sample_colorscale(ACCURACY_SCALE, list(shares), colortype="tuple")
     return {
         value: "#" + "".join(f"{round(255 * part):02x}" for part in color) for value, color in zip(values, colors, strict=True)

@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor
 
+LARGEST_LAM = 1e15  # far above any use; the loss and its gradient stay well within float32
 SMALLEST_TAU = 1e-15  # far below any use; 1 / tau and gradients that grow with it stay well within float32
 
 
@@ -28,9 +29,12 @@ def weight(lam: float) -> float:
     """lam as a plain number.
 
     Raises:
-        ValueError: If lam is not a finite number >= 0.
+        ValueError: If lam is not a finite number >= 0, or so large that the loss would leave the range of the numbers.
     """
-    return _number(lam, "lam", ">= 0", lambda value: value >= 0)
+    lam = _number(lam, "lam", ">= 0", lambda value: value >= 0)
+    if lam > LARGEST_LAM:
+        raise ValueError(f"lam must be at most {LARGEST_LAM:g}, got {lam:g}: above that, the loss would not be finite.")
+    return lam
 
 
 def exponent(t: float) -> float:

@@ -12,7 +12,7 @@ from core.studies.catalogue import Entry
 from core.studies.heads import fold_heads
 from pages.parts import address, live, studies
 from pages.parts.kept import kept, version
-from pages.parts.priors_heads.depths import claims_of, dots, gaps, heads_footer, verdicts
+from pages.parts.priors_heads.depths import claims_of, dots, gaps, gcl_reading, heads_footer, verdicts
 from pages.parts.priors_heads.distribution import distribution
 
 LAM_HELP = (
@@ -31,8 +31,8 @@ def compares_heads(entry: Entry) -> bool:
 
 st.title("Priors and heads", help=help_text("swd", "projection_head"))
 st.markdown(
-    "Each loss of the family asks for another distribution of the embedding. **Does the choice matter, once the projection "
-    "head is deep?**"
+    "Each loss of the family asks for another distribution of the embedding. The paper claims that their differences vanish "
+    "with a deeper projection head. **Does the choice still matter here?**"
 )
 found = studies.entries(compares_heads)
 if not found:
@@ -87,7 +87,9 @@ lam_text = f"SWD at lambda {lam:g}" if lam is not None else ""
 stamp = f"{version(entry)} {sorted(Counter(runs['status']).items())}"
 cells = kept(lambda: fold_heads(wanted, metric), "head cells", stamp, metric, lam_text)
 claims = kept(lambda: claims_of(cells), "head claims", stamp, metric, lam_text)
-st.markdown(verdicts(claims, metric))
+st.markdown(verdicts(cells, claims, metric))
+if note := gcl_reading(wanted):
+    st.caption(note)
 dots(entry, wanted, cells, claims, metric, zoom=zoom, lam_text=lam_text, stamp=stamp)
 heads_footer(entry, runs)
 distribution(entry, runs, lam)
@@ -106,7 +108,7 @@ with st.expander("Method", icon=":material/science:"):
         "resamples seeds. The differences *vanish* when the gap shrinks from the shallowest to the deepest head with an "
         "interval above zero, and at the deepest head the losses cannot be told apart (analysis of variance, p > 0.05) or "
         "differ by less than one percentage point. The three sliced Wasserstein losses share one lambda at a time; NT-Xent "
-        "has tau 0.2, GCL tau 1 and lambda 0.1, the published settings."
+        "has tau 0.2, GCL tau 1 and lambda 0.1, the published settings read as the paper's formulas."
     )
 if entry.origin == "results":
     with st.expander("Run this study here", icon=":material/play_arrow:"):

@@ -180,6 +180,16 @@ def test_cuts_have_one_line_with_a_band_per_value():
     assert rings.x == pytest.approx([point.lam for point in find_ridge(folded).points], rel=1e-5)
 
 
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_lines_and_names_stand_out_from_the_paper(theme):
+    figure = tau_lambda_slices(cells(), theme, along="tau")
+    colors = [trace.line.color for trace in drawn(figure, "lines+markers")]
+    lights = [[int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)] for color in (*colors, theme.paper)]
+    linear = [[c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in light] for light in lights]
+    *lines, paper = [float(np.dot(light, [0.2126, 0.7152, 0.0722])) + 0.05 for light in linear]
+    assert min(max(line, paper) / min(line, paper) for line in lines) > 3 and len(set(colors)) == len(colors)
+
+
 def test_temperatures_above_one_have_colours_of_their_own():
     table = runs()
     hot = pd.concat([table, table.assign(tau=table["tau"] * 10, run_id=[f"h{i}" for i in range(len(table))])])
@@ -196,6 +206,9 @@ def test_the_difference_marks_what_the_seeds_can_show():
     assert stars == int((table["p_holm"] <= 0.05).sum()) > 0
     assert f"★ {stars} significant" in figure.layout.title.text
     assert heat(figure).zmin == -heat(figure).zmax
+    assert "○" not in figure.layout.title.text
+    alone = tau_lambda_difference(table.assign(p_holm=np.nan), LIGHT, metric="linear_accuracy", names=("masked", "kept"))
+    assert "○ not tested" in alone.layout.title.text
     nothing = tau_lambda_difference(table.assign(difference=-0.0001), LIGHT, metric="linear_accuracy", names=("masked", "kept"))
     assert all(text.startswith("0.000") for row in heat(nothing).text for text in row)
 

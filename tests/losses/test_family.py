@@ -150,6 +150,7 @@ def test_meta_device(distribution):
         (dict(lam=-1.0), "lam must be a finite number >= 0, got -1.0."),
         (dict(lam=float("nan")), "lam must be a finite number >= 0, got nan."),
         (dict(lam=float("inf")), "lam must be a finite number >= 0, got inf."),
+        (dict(lam=1e300), "lam must be at most 1e+15, got 1e+300: above that, the loss would not be finite."),
         (dict(tau=0.0), "tau must be a finite number > 0, got 0.0."),
         (dict(distribution="sphere"), "distribution must be one of log_sum_exp, hypersphere, hypercube, normal, got 'sphere'."),
         (dict(convention="paper"), "convention must be one of standard, notebook, got 'paper'."),

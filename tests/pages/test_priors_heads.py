@@ -2,9 +2,12 @@
 
 import json
 
+import pandas as pd
 import pytest
 
+from core.studies.heads import fold_heads
 from core.studies.study import StudySpec
+from pages.parts.priors_heads.depths import _title, claims_of, without_worst
 from tests.map_runs import fill_heads
 from tests.pages.visit import charts, texts
 
@@ -49,6 +52,59 @@ def test_the_verdict_stands_above_the_dots(small, stores, open_page):
     assert "After 20 epochs" in said and "The claim holds here" in said
     assert "A deeper head makes the losses equal" in titles(app)[0] and "SWD at lambda 10" in titles(app)[0]
     assert len(charts(app)) == 3
+
+
+GCL = """
+[[block]]
+label = "GCL (tau, lambda)"
+objective = "gcl"
+tau = 1.0
+lam = 0.1
+[block.grid]
+head_layers = [1, 4]
+epochs = [5, 20]
+"""
+
+
+def cells_with(worst_by: float) -> pd.DataFrame:
+    """Three losses of three seeds: two that are equal, and GCL below them by this much with 1 layer, twice that with 4."""
+    rows = []
+    for objective, below in (("nt_xent", 0.0), ("swd_normal", 0.001), ("gcl", worst_by)):
+        for depth in (1, 4):
+            for seed in range(3):
+                value = 0.95 - below * (2 if depth == 4 else 1) + 0.002 * (seed - 1)
+                rows.append((objective, 0.2, 10.0, depth, 20, seed, "finished", f"{len(rows):012x}", value))
+    columns = ["objective", "tau", "lam", "head_layers", "epochs", "seed", "status", "run_id", "linear_accuracy"]
+    return fold_heads(pd.DataFrame(rows, columns=columns), "linear_accuracy")
+
+
+def test_one_loss_that_is_worst_throughout_is_left_out_once():
+    cells = cells_with(0.05)
+    claims = claims_of(cells)
+    assert claims[0].verdict == "grow"
+    assert without_worst(cells, claims) == (
+        "Without GCL (tau, lambda), worst in all of these, the gap goes after 20 epochs from 0.1 to 0.2 points "
+        "(the interval includes no change)."
+    )
+    two = cells[cells["objective"] != "swd_normal"]
+    assert without_worst(two, claims_of(two)) == ""
+    turned = [claims[0]._replace(gaps=(claims[0].gaps[0], claims[0].gaps[-1]._replace(worst="nt_xent")))]
+    assert without_worst(cells, turned) == ""
+
+
+def test_the_title_names_the_length_of_training_where_the_verdicts_differ():
+    grows = claims_of(cells_with(0.05))[0]
+    assert _title([grows._replace(epochs=5), grows]) == "A deeper head drives the losses apart"
+    assert _title([grows._replace(epochs=5, verdict="unclear"), grows]) == (
+        "After 20 epochs a deeper head drives the losses apart"
+    )
+
+
+def test_the_weight_of_gcl_is_read_in_both_conventions(stores, open_page):
+    fill_heads(stores.results, StudySpec.from_text(TEXT + GCL))
+    said = texts(open_page(PAGE, study="results/priors-heads-mnist-5k"))
+    assert "The paper claims that their differences vanish" in said
+    assert "GCL has tau 1 and lambda 0.1, on our scale. Read as the authors' notebook writes it, it is 1.6." in said  # d = 16
 
 
 def test_the_weight_of_the_swd_losses_is_chosen(small, stores, open_page):

@@ -12,6 +12,7 @@ from core.figures.head_gaps import head_gaps
 from core.figures.metrics import METRICS
 from core.figures.series import describe
 from core.figures.theme import OBJECTIVE_NAMES
+from core.losses.conversion import convert
 from core.studies.catalogue import Entry
 from core.studies.heads import HeadClaim, claim_sentence, judge_heads
 from pages.parts import address
@@ -26,6 +27,12 @@ TITLES = {
     "shrink": "A deeper head brings the losses closer, but not together",
     "unclear": "A deeper head does not clearly bring the losses together",
     "grow": "A deeper head drives the losses apart",
+}
+LEFT = {  # what is said of the verdict without the worst loss
+    "vanish": "the differences vanish",
+    "shrink": "they shrink but do not vanish",
+    "unclear": "the interval includes no change",
+    "grow": "they grow",
 }
 
 
@@ -60,7 +67,7 @@ def dots(
     """
     finished = runs[runs["status"] == "finished"]
     classes = finished["classes"].max() if len(finished) else 0
-    title = TITLES[claims[-1].verdict] if claims else "Do the losses differ, and does a deeper head change that?"
+    title = _title(claims)
     theme, chosen = current_theme(), address.recall("run")
     figure = kept(
         lambda: head_depths(
@@ -95,11 +102,52 @@ def dots(
     slip("linear_heads", "the first place in each group is the linear head, the others are not.")
 
 
-def verdicts(claims: Sequence[HeadClaim], metric: str) -> str:
-    """One sentence per length of training."""
+def verdicts(cells: pd.DataFrame, claims: Sequence[HeadClaim], metric: str) -> str:
+    """One sentence per length of training, and what is left without a loss that is worst throughout."""
     if not claims:
         return "The claim cannot be judged yet: it needs at least two losses at two depths."
-    return "\n".join(f"- {claim_sentence(claim, METRICS[metric].name + ' accuracy', OBJECTIVE_NAMES)}" for claim in claims)
+    lines = [claim_sentence(claim, METRICS[metric].name + " accuracy", OBJECTIVE_NAMES) for claim in claims]
+    lines.append(without_worst(cells, claims))
+    return "\n".join(f"- {line}" for line in lines if line)
+
+
+def without_worst(cells: pd.DataFrame, claims: Sequence[HeadClaim]) -> str:
+    """What is left of the gaps without the loss that is worst throughout, so that one bad setting is not taken for a rule.
+
+    Args:
+        cells: The cells that the claims were judged from.
+        claims: From `claims_of`.
+
+    Returns:
+        One sentence; empty unless at least three losses were measured and one of them is worst at the shallowest and the
+        deepest head after every length of training.
+    """
+    ends = [gap for claim in claims for gap in (claim.gaps[0], claim.gaps[-1])]
+    worst = {gap.worst for gap in ends}
+    if len(worst) != 1 or min(gap.losses for gap in ends) < 3:
+        return ""
+    (name,) = worst
+    rest = claims_of(cells[cells["objective"] != name])
+    gaps = "; ".join(
+        f"after {claim.epochs} epochs from {100 * claim.gaps[0].gap:.1f} to {100 * claim.gaps[-1].gap:.1f} points"
+        + (f" ({LEFT[claim.verdict]})" if pd.notna(claim.low) else "")
+        for claim in rest
+    )
+    return f"Without {OBJECTIVE_NAMES[name]}, worst in all of these, the gap goes {gaps}."
+
+
+def gcl_reading(runs: pd.DataFrame) -> str:
+    """What the measured weight of GCL would be if the authors' notebook was meant; empty where that does not matter."""
+    gcl = runs[(runs["objective"] == "gcl") & (runs["convention"] == "standard")]
+    said = []
+    for (tau, lam, dim), _ in gcl.groupby(["tau", "lam", "head_dim"]):
+        read = convert(float(lam), "log_sum_exp", "notebook", "standard", dim=int(dim), rows=2).lam  # rows do not matter here
+        said.append(
+            f"GCL has tau {tau:g} and lambda {lam:g}, on our scale. Read as the authors' notebook writes it, it is {read:g}."
+        )
+    if len(said) != 1:
+        return ""
+    return f"{said[0]} Which of the two was published is not known; the *Tau-lambda map* shows how much the weight matters."
 
 
 def gaps(entry: Entry, runs: pd.DataFrame, claims: Sequence[HeadClaim], metric: str, lam_text: str, stamp: str) -> None:
@@ -126,6 +174,16 @@ def heads_footer(entry: Entry, runs: pd.DataFrame) -> None:
         settings=entry.definition.to_toml if entry.definition else None,
         entry=entry,
     )
+
+
+def _title(claims: Sequence[HeadClaim]) -> str:
+    """The verdict after the longest training; where the others differ, with its length."""
+    if not claims:
+        return "Do the losses differ, and does a deeper head change that?"
+    last, title = claims[-1], TITLES[claims[-1].verdict]
+    if len({claim.verdict for claim in claims}) == 1:
+        return title
+    return f"After {last.epochs} epochs {title[0].lower()}{title[1:]}"
 
 
 def _clicked() -> None:

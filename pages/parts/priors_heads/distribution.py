@@ -86,7 +86,7 @@ def distribution(entry: Entry, runs: pd.DataFrame, lam: float | None) -> None:
         {
             "Head": [run.name for run in shown] + [f"a fresh sample of the {prior} prior"],
             "Distance of a coordinate": [f"{run.reached.distance:.3f} sd" for run in shown] + [f"{perfect:.3f} sd"],
-            "Mean norm": [f"{run.reached.mean_norm:.3g}" for run in shown] + [_prior_norm(prior, dim)],
+            "Mean norm": [f"{run.reached.mean_norm:#.3g}" for run in shown] + [_prior_norm(prior, dim)],
         },
         border="horizontal",
         hide_index=True,
