@@ -83,7 +83,7 @@ def loss_flow(
     ]
     fig.update_xaxes(range=[0, last], showticklabels=False, col=2)
     fig.update_layout(showlegend=False, dragmode=False, hovermode="closest", margin=dict(b=78), meta=ENDS)
-    return fig.update_layout(updatemenus=[_buttons(theme)], sliders=[_slider(keys, theme, fig.layout.xaxis2.domain)])
+    return fig.update_layout(updatemenus=[_buttons(keys, theme)], sliders=[_slider(keys, theme, fig.layout.xaxis2.domain)])
 
 
 def image_colors(n: int) -> list[str]:
@@ -180,19 +180,20 @@ def _ground(fig: go.Figure, flow: Trajectory, theme: Theme) -> None:
     fig.update_yaxes(visible=False, range=[-reach, reach], scaleanchor="x", row=1, col=1)
 
 
-def _buttons(theme: Theme) -> dict:
+def _buttons(keys: list[int], theme: Theme) -> dict:
     """Play, pause, a step back, a step on, restart.
 
     A step shows two frames, the first for no time and the second for a day: Plotly's `animate` has no word for "the next one",
-    but it can start after the current frame and be slow.
+    but it can start after the current frame and be slow. It does so only where the current frame is not the first of its list,
+    which is then shown again; so every frame but the first stands twice, and the first of the two shown is the current one.
     """
     play = dict(mode="immediate", fromcurrent=True, transition=GLIDE, frame=dict(duration=KEY_MS, redraw=False))
     step = NOW | dict(fromcurrent=True, frame=[dict(duration=0, redraw=False), dict(duration=HELD, redraw=False)])
     entries = [
         ("▶ Play", [None, play]),
         ("❚❚ Pause", [[None], NOW]),
-        ("◀ Step", [None, step | dict(direction="reverse")]),
-        ("Step ▶", [None, step]),
+        ("◀ Step", [_one_by_one(keys[::-1])[::-1], step | dict(direction="reverse")]),
+        ("Step ▶", [_one_by_one(keys), step]),
         ("↺ Restart", [["0"], NOW]),
     ]
     return dict(
@@ -209,6 +210,11 @@ def _buttons(theme: Theme) -> dict:
         font=dict(color=theme.text, size=13),
         buttons=[dict(label=label, method="animate", args=arguments) for label, arguments in entries],
     )
+
+
+def _one_by_one(keys: list[int]) -> list[str]:
+    """Names of the frames, every one but the first twice."""
+    return [str(key) for k, key in enumerate(keys) for _ in range(2 if k else 1)]
 
 
 def _slider(keys: list[int], theme: Theme, domain: tuple[float, float]) -> dict:

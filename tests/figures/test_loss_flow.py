@@ -84,6 +84,20 @@ def test_nothing_moves_before_play_and_no_frame_redraws():
     assert len(figure.layout.sliders[0].steps) == 7
 
 
+@pytest.mark.parametrize(("label", "change"), [("Step ▶", 1), ("◀ Step", -1)])
+def test_a_step_goes_to_the_very_next_frame(label, change):
+    """Plotly's rule: the list from after the current frame on, unless that is its first or last; then the whole list."""
+    flow = made_up()
+    figure = loss_flow(flow, parts(flow), LIGHT)
+    button = next(button for button in figure.layout.updatemenus[0].buttons if button.label == label)
+    names = list(button.args[0])[::change]
+    keys = [frame.name for frame in figure.frames]
+    for k, key in enumerate(keys):
+        at = names.index(key)
+        left = names[at + 1 :] if 0 < at < len(names) - 1 else names
+        assert left[:2][-1] == keys[min(max(k + change, 0), len(keys) - 1)]
+
+
 def test_the_page_gets_two_hundred_points_under_its_budget():
     flow = made_up(points=200, frames=150)
     assert len(loss_flow(flow, parts(flow), LIGHT).to_json()) < 300_000
