@@ -102,9 +102,23 @@ def test_the_title_names_the_length_of_training_where_the_verdicts_differ():
 
 def test_the_weight_of_gcl_is_read_in_both_conventions(stores, open_page):
     fill_heads(stores.results, StudySpec.from_text(TEXT + GCL))
-    said = texts(open_page(PAGE, study="results/priors-heads-mnist-5k"))
+    app = open_page(PAGE, study="results/priors-heads-mnist-5k")
+    said = texts(app)
     assert "The paper claims that their differences vanish" in said
-    assert "GCL has tau 1 and lambda 0.1, on our scale. Read as the authors' notebook writes it, it is 1.6." in said  # d = 16
+    assert "0.1 on our scale if the paper's formula was run, and 1.6 if the authors' notebook was" in said  # d = 16
+    assert "Only 0.1 is measured" in said and not [box for box in app.get("button_group") if box.key == "pri_gcl"]
+
+
+def test_the_weight_of_gcl_is_chosen_where_both_readings_were_run(stores, open_page):
+    both = GCL.replace("lam = 0.1\n", "") + "lam = [0.1, 1.6]\n"
+    fill_heads(stores.results, StudySpec.from_text(TEXT + both))
+    app = open_page(PAGE, study="results/priors-heads-mnist-5k")
+    assert app.get_by_key("pri_gcl").value == 1.6 and "SWD at lambda 10, GCL at lambda 1.6" in titles(app)[0]
+    assert "Both are measured" in texts(app)
+    shown = json.loads(charts(app)[0])["data"]
+    other = open_page(PAGE, study="results/priors-heads-mnist-5k", pri_gcl="0.1")
+    assert "GCL at lambda 0.1" in titles(other)[0]
+    assert len(json.loads(charts(other)[0])["data"]) == len(shown)  # one weight at a time
 
 
 def test_the_weight_of_the_swd_losses_is_chosen(small, stores, open_page):

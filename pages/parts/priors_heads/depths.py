@@ -1,5 +1,6 @@
 """Accuracy by loss and depth, and the verdict on the claim."""
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -62,7 +63,7 @@ def dots(
         claims: From `claims_of`.
         metric: RunResult field.
         zoom: Fit the axis to the data.
-        lam_text: Which weight the sliced Wasserstein losses have.
+        lam_text: Which weights the losses have.
         stamp: Changes with the runs.
     """
     finished = runs[runs["status"] == "finished"]
@@ -137,17 +138,20 @@ def without_worst(cells: pd.DataFrame, claims: Sequence[HeadClaim]) -> str:
 
 
 def gcl_reading(runs: pd.DataFrame) -> str:
-    """What the measured weight of GCL would be if the authors' notebook was meant; empty where that does not matter."""
+    """What the least measured weight of GCL would be if the authors' notebook was meant; empty where that cannot be said."""
     gcl = runs[(runs["objective"] == "gcl") & (runs["convention"] == "standard")]
-    said = []
-    for (tau, lam, dim), _ in gcl.groupby(["tau", "lam", "head_dim"]):
-        read = convert(float(lam), "log_sum_exp", "notebook", "standard", dim=int(dim), rows=2).lam  # rows do not matter here
-        said.append(
-            f"GCL has tau {tau:g} and lambda {lam:g}, on our scale. Read as the authors' notebook writes it, it is {read:g}."
-        )
-    if len(said) != 1:
+    if gcl.empty or gcl["tau"].nunique() > 1 or gcl["head_dim"].nunique() > 1:
         return ""
-    return f"{said[0]} Which of the two was published is not known; the *Tau-lambda map* shows how much the weight matters."
+    measured = sorted(float(lam) for lam in gcl["lam"].unique())
+    dim = int(gcl["head_dim"].iloc[0])
+    read = convert(measured[0], "log_sum_exp", "notebook", "standard", dim=dim, rows=2).lam  # rows do not matter here
+    said = (
+        f"GCL has tau {gcl['tau'].iloc[0]:g}. Its published lambda is {measured[0]:g} on our scale if the paper's formula was "
+        f"run, and {read:g} if the authors' notebook was; which is not known."
+    )
+    if not any(math.isclose(read, lam, rel_tol=1e-6) for lam in measured):
+        return f"{said} Only {measured[0]:g} is measured; the *Tau-lambda map* shows how much the weight matters."
+    return f"{said} Both are measured: choose above."
 
 
 def gaps(entry: Entry, runs: pd.DataFrame, claims: Sequence[HeadClaim], metric: str, lam_text: str, stamp: str) -> None:

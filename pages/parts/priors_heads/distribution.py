@@ -18,17 +18,14 @@ OWN = "its own"
 
 
 @st.fragment
-def distribution(entry: Entry, runs: pd.DataFrame, lam: float | None) -> None:
+def distribution(entry: Entry, runs: pd.DataFrame) -> None:
     """Choose loss, length of training and prior; three panels and a table of distances.
 
     Args:
         entry: The study.
-        runs: Its runs.
-        lam: Weight of the sliced Wasserstein losses that the page shows.
+        runs: Those of its runs that the page shows, one weight a loss.
     """
-    shown_runs = runs[
-        (runs["status"] == "finished") & (runs["lam"].isna() | (runs["lam"] == lam) | ~runs["objective"].isin(PRIOR_OF))
-    ]
+    shown_runs = runs[runs["status"] == "finished"]
     losses = [loss for loss in OBJECTIVE_NAMES if loss in set(shown_runs["objective"])]
     if not losses:
         return
