@@ -13,6 +13,7 @@ and fits the line again. With one seed there are no residuals; the slope's inter
 Pages import this module, so it uses numpy, pandas and scipy.special only.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -214,7 +215,11 @@ def _movement(ridge: Ridge, front: str) -> str:
     else:
         verb = "neither clearly rises nor falls with tau"
     numbers = f"slope {_two(ridge.slope)} [{_two(ridge.low)}, {_two(ridge.high)}] of log lambda on log tau"
-    proportional = ", so lambda proportional to tau is compatible" if ridge.low > 0 and ridge.low <= 1 <= ridge.high else ""
+    proportional = ""
+    if ridge.low > 1:
+        proportional = ", faster than in proportion"
+    elif ridge.low > 0:
+        proportional = ", so lambda proportional to tau is compatible" if ridge.high >= 1 else ", slower than in proportion"
     if ridge.seeds == 1:
         seeds += ", so the interval rests on the temperatures alone"
     return f"{front} best lambda {verb}: {numbers}{proportional} ({len(used)} of {len(ridge.points)} temperatures, {seeds})."
@@ -228,7 +233,31 @@ def _edge_sentence(edges: list[RidgePoint]) -> str:
             parts.append(f"at tau = {_listed(taus)} it is the {name} tried")
     text = " and ".join(parts)
     text = text[:1].upper() + text[1:]
-    return f"{text}, so the optimum may lie outside the grid; these temperatures are left out of the slope."
+    these = "this temperature is" if len(edges) == 1 else "these temperatures are"
+    return f"{text}, so the optimum may lie outside the grid; {these} left out of the slope."
+
+
+def published_sentence(ridges: Sequence[Ridge]) -> str:
+    """Whether the maps bear out the paper's remark that, within a range, tau and lambda trade off inversely.
+
+    Args:
+        ridges: One per convention.
+
+    Returns:
+        One sentence of Markdown; empty where no slope is known.
+    """
+    known = [ridge for ridge in ridges if not np.isnan(ridge.slope)]
+    if not known:
+        return ""
+    rise, fall = sum(ridge.low > 0 for ridge in known), sum(ridge.high < 0 for ridge in known)
+    claim = "The paper remarks that, within a range, temperature and lambda are inversely related"
+    of = f"{len(known)} convention{'s' if len(known) != 1 else ''} measured"
+    all_of = f"all {of}" if len(known) > 1 else "the one convention measured"
+    if fall == len(known):
+        return f"{claim}. **That holds here**: the best lambda falls with tau in {all_of}."
+    if rise == len(known):
+        return f"{claim}. **That does not hold here**: the best lambda rises with tau in {all_of}."
+    return f"{claim}. **That is not decided here**: of {of}, the best lambda falls with tau in {fall} and rises in {rise}."
 
 
 def _two(value: float) -> str:

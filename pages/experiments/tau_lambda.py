@@ -6,7 +6,7 @@ from core.figures.metrics import METRICS
 from core.glossary import help_text
 from core.studies.cells import cell_at
 from core.studies.maps import CONVENTIONS, is_map, siblings
-from core.studies.ridge import ridge_sentence
+from core.studies.ridge import published_sentence, ridge_sentence
 from pages.parts import address, live, studies
 from pages.parts.tau_lambda.actions import actions
 from pages.parts.tau_lambda.cell import cell_curves, cell_panel, show_hint
@@ -66,12 +66,14 @@ if shown.cells["n"].sum() == 0 and not state.active:
     st.stop()
 
 by = "" if shown.ridge_metric == metric else f", by {words(shown.ridge_metric)}"  # no best lambda without an accuracy
-lines = [
-    ridge_sentence(load(other, metric).ridge, kind.sentence + by)
+measured = [
+    (kind, load(other, metric).ridge)
     for kind in CONVENTIONS
     if (other := kinds.get(kind.key)) is not None and (other.origin != "defined" or other.id == entry.id)
 ]
-st.markdown("\n".join(f"- {line}" for line in lines))
+lines = [ridge_sentence(ridge, kind.sentence + by) for kind, ridge in measured]
+lines.append(published_sentence([ridge for _, ridge in measured]))
+st.markdown("\n".join(f"- {line}" for line in lines if line))
 
 cell = chosen_cell(shown)
 address.show_notices()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from core.studies.cells import fold_cells
-from core.studies.ridge import best_weight, find_ridge, ridge_sentence
+from core.studies.ridge import best_weight, find_ridge, published_sentence, ridge_sentence
 
 TAUS = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0]
 LAMS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
@@ -108,7 +108,23 @@ def test_the_sentence_follows_the_data(slope, noise, expected):
 
 def test_a_proportional_ridge_is_named_only_when_one_is_inside_the_interval():
     assert "proportional" in ridge_sentence(find_ridge(synthetic(slope=1.0, noise=0.01)))
-    assert "proportional" not in ridge_sentence(find_ridge(synthetic(slope=0.5, noise=0.002)))
+    assert "slower than in proportion" in ridge_sentence(find_ridge(synthetic(slope=0.5, noise=0.002)))
+    assert "faster than in proportion" in ridge_sentence(find_ridge(synthetic(slope=1.4, noise=0.002)))
+    assert "proportion" not in ridge_sentence(find_ridge(synthetic(slope=-0.8, noise=0.002)))
+
+
+def test_one_temperature_at_the_edge_is_singular():
+    said = ridge_sentence(find_ridge(synthetic(slope=1.0, lams=[0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0])))
+    assert "At tau = 5 it is the largest tried" in said and "this temperature is left out" in said
+
+
+def test_the_published_remark_is_judged_by_all_maps():
+    up, down, level = (find_ridge(synthetic(slope=slope, noise=0.002)) for slope in (0.9, -0.8, 0.0))
+    said = published_sentence([up, up])
+    assert "**That does not hold here**: the best lambda rises with tau in all 2 conventions measured" in said
+    assert "**That holds here**: the best lambda falls with tau in the one convention measured" in published_sentence([down])
+    assert "falls with tau in 1 and rises in 1" in published_sentence([up, down, level])
+    assert published_sentence([find_ridge(synthetic(taus=[0.1, 0.2]))]) == ""
 
 
 def test_too_little_data_is_said():
