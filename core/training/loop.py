@@ -24,9 +24,10 @@ from core.training.images import Images
 from core.training.measure import Features, epoch_metrics, final_metrics, stored_embedding
 from core.training.objectives import build_objective
 from core.training.optimisation import PROBE_LR, build_optimizer, schedule
-from core.training.spec import RunResult, RunSpec
+from core.training.spec import USES_LAM, USES_TAU, RunResult, RunSpec
 
 PROGRESS_EVERY = 0.5  # seconds between step records
+SMALL_TAU, LARGE_LAM = 0.05, 1.0  # beyond these the dial is worth trying when a loss is not finite
 CHECKPOINT_FORMAT = "1"
 
 Progress = Callable[[dict[str, Any]], None]
@@ -147,6 +148,16 @@ def device_name(device: torch.device) -> str:
     return f"{device.type.upper()}, {torch.get_num_threads()} thread{'s' * (torch.get_num_threads() > 1)}"
 
 
+def _remedies(spec: RunSpec) -> str:
+    """What may keep the loss finite: only dials that the objective has, and that are far out."""
+    ways = ["lower the learning rate"]
+    if spec.objective in USES_TAU and spec.tau < SMALL_TAU:
+        ways.append("raise tau")
+    if spec.objective in USES_LAM and spec.weight > LARGE_LAM:
+        ways.append("lower lam")
+    return ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} or {ways[-1]}"
+
+
 class Run:
     """One training in progress: encoder, objective, online probe and the records so far."""
 
@@ -233,9 +244,9 @@ class Run:
         seconds = time.perf_counter() - started
         means = {name: float(total) / self.steps_per_epoch for name, total in totals.items()}
         if not math.isfinite(means["loss"]):
-            raise Diverged(f"the loss was not finite in epoch {epoch}; lower the learning rate, or raise tau")
+            raise Diverged(f"the loss was not finite in epoch {epoch}; {_remedies(spec)}")
         if not all(torch.isfinite(parameter).all() for parameter in self.encoder.parameters()):
-            raise Diverged(f"the weights were not finite after epoch {epoch}; lower the learning rate")
+            raise Diverged(f"the weights were not finite after epoch {epoch}; {_remedies(spec)}")
         record = {
             "kind": "epoch",
             "epoch": epoch,

@@ -125,7 +125,21 @@ def test_untrained_encoder_is_measured_as_it_starts():
 def test_divergence_is_recorded_as_such():
     run = train_run(RunSpec(optimizer="sgd", lr=1e12, **SMALL))
     assert run.result.status == "diverged" and run.result.linear_accuracy is None and run.checkpoint is None
-    assert "not finite" in run.result.notes[-1] and "lower the learning rate" in run.result.notes[-1]
+    assert "not finite" in run.result.notes[-1] and run.result.notes[-1].endswith("lower the learning rate")
+
+
+@pytest.mark.parametrize(
+    ("fields", "ways"),
+    [
+        (dict(objective="gcl", tau=0.01, lam=1e9), "lower the learning rate, raise tau or lower lam"),
+        (dict(objective="gcl", tau=0.5, lam=1e9), "lower the learning rate or lower lam"),
+        (dict(objective="nt_xent", tau=0.01), "lower the learning rate or raise tau"),
+        (dict(objective="supervised"), "lower the learning rate"),
+    ],
+)
+def test_what_to_try_after_divergence_names_only_dials_that_are_far_out(fields, ways):
+    run = train_run(RunSpec(optimizer="sgd", lr=1e12, **{**SMALL, **fields}))
+    assert run.result.status == "diverged" and run.result.notes[-1].endswith(ways)
 
 
 def test_stop_ends_after_the_current_batch():
