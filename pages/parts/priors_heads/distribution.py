@@ -126,8 +126,8 @@ def _title(found: list[tuple[int, Reached]], perfect: float, prior: Prior) -> st
     ratio = best.distance / perfect
     layers = f"{best_depth} layer{'s' if best_depth > 1 else ''}"
     if ratio < 1.5:
-        return f"With {layers} the embedding cannot be told from the {prior} prior by its coordinates"
-    return f"Closest with {layers}: {ratio:.0f} times as far from the {prior} prior as a fresh sample of it"
+        return f"With {layers} the coordinates look like those of the {prior} prior"
+    return f"Closest with {layers}: {ratio:.0f} times as far from the prior as a fresh sample"
 
 
 def _subtitle(loss: str, epochs: int, rows: int, dim: int) -> str:
