@@ -6,6 +6,7 @@ from core.figures.claims import LEAST, UNHARMED, Change, change
 from core.figures.contests import Contest
 
 WORTH_STATING = 0.1  # share of the accuracy above chance
+HARDLY_KNOWN = 0.1  # above chance at the start; a share of less would sound like more than it is
 
 
 def contest_title(contest: Contest, first: pd.DataFrame, chance: float | None) -> str:
@@ -34,6 +35,13 @@ def contest_title(contest: Contest, first: pd.DataFrame, chance: float | None) -
         return f"Colour jitter {moves} class accuracy from {start['mean']:.2f} to {end['mean']:.2f}"
     if share > 0:
         return question
+    if start["mean"] - chance < HARDLY_KNOWN:
+        beside = {
+            "bits": f"{end['x']:g} shared bits",
+            "digits": f"{end['x']:,.10g} digit images",
+            "digit_size": f"A digit of {end['x']:g} px beside it",
+        }[contest.dial]
+        return f"{beside}: {contest.first_name} accuracy from {start['mean']:.2f} to {end['mean']:.2f}"
     cause = {
         "bits": f"{end['x']:g} shared bits cost",
         "digits": f"{end['x']:,.10g} digit images cost",

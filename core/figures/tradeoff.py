@@ -8,7 +8,7 @@ from core.figures.lines import LIVE_OPACITY, Label, Progress, notes, series_colo
 from core.figures.metrics import METRICS, field_name, with_spread
 from core.figures.theme import HEIGHT, Theme, end_label, style
 
-LABELLED_PATHS = 3  # paths whose points carry their dial value; more would cover each other
+ROOM = (0.045, 0.07)  # accuracies across and up that a point's dial value needs for itself
 SMALLEST, LARGEST = 7, 15  # px, markers at the two ends of the dial
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 KEYS = ["series", "kind", "place", "objective", "tau", "x", "run_id"]
@@ -51,8 +51,8 @@ def tradeoff(
     fig = go.Figure()
     labels = []
     steps = sorted(points["x"].unique())
-    paths = points.groupby("series", sort=False)
-    for number, (name, path) in enumerate(paths):
+    texts = _dial_values(points)
+    for name, path in points.groupby("series", sort=False):
         color = colors[name]
         sizes = [SMALLEST + (LARGEST - SMALLEST) * steps.index(x) / max(len(steps) - 1, 1) for x in path["x"]]
         fig.add_scatter(
@@ -61,8 +61,8 @@ def tradeoff(
             error_x=_bars(path["sd_x"], color),
             error_y=_bars(path["sd_y"], color),
             name=name,
-            mode="lines+markers+text" if number < LABELLED_PATHS else "lines+markers",
-            text=[f"{x:,.10g}" for x in path["x"]],
+            mode="lines+markers+text",
+            text=texts[path.index].tolist(),
             textposition="top center",
             textfont=dict(size=11, color=theme.muted),
             opacity=LIVE_OPACITY if live else 1.0,
@@ -100,6 +100,18 @@ def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     own = first.loc[first["n"] > 0, [*KEYS, "mean", "sd", "n"]].rename(columns={"mean": "mean_y", "sd": "sd_y"})
     other = second.loc[second["n"] > 0, ["series", "x", "mean", "sd"]].rename(columns={"mean": "mean_x", "sd": "sd_x"})
     return own.merge(other, on=["series", "x"]).sort_values(["place", "x"], kind="stable")
+
+
+def _dial_values(points: pd.DataFrame) -> pd.Series:
+    """What is written above each point: its dial value, or nothing where another point's stands already."""
+    written: list[tuple[float, float]] = []
+    texts = []
+    for point in points.itertuples():
+        free = all(abs(point.mean_x - x) > ROOM[0] or abs(point.mean_y - y) > ROOM[1] for x, y in written)
+        texts.append(f"{point.x:,.10g}" if free else "")
+        if free:
+            written.append((point.mean_x, point.mean_y))
+    return pd.Series(texts, index=points.index, dtype=object)
 
 
 def _bars(spread: pd.Series, color: str) -> dict:

@@ -99,6 +99,13 @@ def test_title_and_story_say_what_gave_way():
     assert "the digit gained what the object lost." in told and "the object is still there to be learned" in told
 
 
+def test_of_what_was_hardly_known_no_share_is_told():
+    weak = cells(("tau 0.1", "contrastive", 0.1, {20: (0.15, 0.0), 44: (0.11, 0.0)}))
+    assert contest_title(CONTESTS["digit_size"], weak, 0.1) == (
+        "A digit of 44 px beside it: fixed digit accuracy from 0.15 to 0.11"
+    )
+
+
 def test_nothing_is_claimed_from_one_value():
     contest = CONTESTS["digits"]
     lonely = cells(("tau 0.1", "contrastive", 0.1, {16: (0.4, 0.01)}))

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import itertools
 
 import numpy as np
 import plotly.io as pio
@@ -14,7 +15,7 @@ from core.figures.series import fold_seeds
 from core.figures.strips import BAR, GAP, TILE, compose, strips
 from core.figures.suppression import suppression
 from core.figures.theme import DARK, LIGHT
-from core.figures.tradeoff import paired, tradeoff
+from core.figures.tradeoff import ROOM, paired, tradeoff
 from core.studies import Store
 from tests import fixtures
 
@@ -49,7 +50,12 @@ def test_paths_hold_what_both_features_measured(runs):
     path, known = fig.data[1], points[points["series"] == "tau 0.1"]
     np.testing.assert_allclose(path.x, known["mean_x"], rtol=1e-6)
     np.testing.assert_allclose(path.y, known["mean_y"], rtol=1e-6)
-    assert list(path.text) == ["1", "16", "256", "4,000"] and list(path.marker.size) == sorted(path.marker.size)
+    dials = [f"{x:,.10g}" for x in known["x"]]
+    assert all(text in ("", dial) for text, dial in zip(path.text, dials, strict=True))
+    assert list(path.marker.size) == sorted(path.marker.size)
+    written = [(x, y) for trace in fig.data for x, y, text in zip(trace.x, trace.y, trace.text, strict=True) if text]
+    assert len(written) >= 4  # and none covers another
+    assert all(abs(a[0] - b[0]) > ROOM[0] or abs(a[1] - b[1]) > ROOM[1] for a, b in itertools.combinations(written, 2))
     assert path.customdata[0] in set(runs["run_id"]) and "digit probe" in path.hovertext[0]
     again = tradeoff(first, second, LIGHT, metrics=("linear_accuracy", "digit_accuracy"), dial="digits", chance=(0.1, 0.1))
     assert pio.to_json(fig) == pio.to_json(again)
