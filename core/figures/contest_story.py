@@ -92,6 +92,12 @@ def contest_story(contest: Contest, first: pd.DataFrame, second: pd.DataFrame) -
             f"With labels, on the same pictures, it goes from {with_labels.text}"
             + (f": the {contest.first_name} is still there to be learned." if kept and own.value <= -LEAST else ".")
         )
+    fresh = second[(second["kind"] == "untrained") & (second["n"] > 0)].sort_values("x")
+    if len(rival) and len(fresh) and fresh.iloc[-1]["mean"] - rival.iloc[-1]["mean"] > UNHARMED:
+        said.append(
+            f"Training itself unlearns the {contest.second_name}: an untrained encoder reaches "
+            f"{fresh.iloc[-1]['mean']:.3f}, this one {rival.iloc[-1]['mean']:.3f}."
+        )
     return " ".join(said)
 
 

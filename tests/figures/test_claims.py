@@ -99,6 +99,15 @@ def test_title_and_story_say_what_gave_way():
     assert "the digit gained what the object lost." in told and "the object is still there to be learned" in told
 
 
+def test_a_rival_that_training_unlearns_is_told():
+    contest = CONTESTS["digits"]
+    lost = ("tau 0.2", "contrastive", 0.2, {256: (0.15, 0.0), 4000: (0.15, 0.0)})
+    fresh = ("Untrained", "untrained", 0.1, {256: (0.31, 0.0), 4000: (0.313, 0.0)})
+    told = contest_story(contest, cells(LOW, HIGH), cells(lost, fresh))
+    assert told.endswith("Training itself unlearns the digit: an untrained encoder reaches 0.313, this one 0.150.")
+    assert "unlearns" not in contest_story(contest, cells(LOW, HIGH), cells(DIGIT, DIGIT_HIGH, fresh))
+
+
 def test_of_what_was_hardly_known_no_share_is_told():
     weak = cells(("tau 0.1", "contrastive", 0.1, {20: (0.15, 0.0), 44: (0.11, 0.0)}))
     assert contest_title(CONTESTS["digit_size"], weak, 0.1) == (
