@@ -127,13 +127,13 @@ def test_step_pause_and_restart(site):
         page.wait_for_timeout(1500)
         return int(page.evaluate("window.shown.at(-1)[0]"))
 
-    assert press(3) == 5 and press(3) == 15 and press(3) == 25  # a step is two shown frames
-    assert press(2) == 15
+    assert press(3) == 5 and press(3) == 10 and press(3) == 15
+    assert press(2) == 10
     page.locator(BUTTONS).nth(0).click()
     page.wait_for_timeout(1500)
     paused = press(1)
     page.wait_for_timeout(1500)
-    assert int(page.evaluate("window.shown.at(-1)[0]")) == paused > 15
+    assert int(page.evaluate("window.shown.at(-1)[0]")) == paused > 10
     assert press(4) == 0
     page.close()
 

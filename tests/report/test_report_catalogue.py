@@ -125,6 +125,7 @@ def test_chosen_runs_are_the_ones_drawn(draw, entries):
         ("queue_size", "randbit-mnist-5k", {}, "no run of the study 'results/randbit-mnist-5k' with objective moco has finished"),
         ("curves", "randbit-mnist-5k", {"runs": ("0123456789ab",)}, "has no finished run 0123456789ab"),
         ("head_depths", "priors-heads-mnist-5k", {"lam": 3.0}, "lam: the study has 10, 20, got 3"),
+        ("head_depths", "priors-heads-mnist-5k", {"gcl": 3.0}, "gcl: the study has 0.1, 6.4, got 3"),
     ],
 )
 def test_what_cannot_be_drawn_says_why(name, study, options, why, entries):

@@ -27,6 +27,7 @@ class HeadsOptions(Options):
 
     metric: Literal["linear_accuracy", "knn_accuracy", "online_accuracy"] = Field("linear_accuracy", title="Metric")
     lam: float = Field(0.0, title="Lambda of the SWD losses; 0 = the smallest", ge=0)
+    gcl: float = Field(0.0, title="Lambda of GCL; 0 = the largest", ge=0)
     zoom: bool = Field(True, title="Zoom to data")
 
 
@@ -38,11 +39,13 @@ def compares_heads(entry: Entry) -> bool:
 def head_depths(source: Source, options: HeadsOptions, theme: Theme) -> Drawing:
     """Grouped dots: one group per depth, one dot per loss, one panel per length of training."""
     done = finished(source.entry)
-    wanted, weight = _at_weight(done, options.lam)
+    swd, swd_lam = _at_weight(done, PRIORS, "lam", options.lam, usual=0)
+    wanted, gcl_lam = _at_weight(swd, ("gcl",), "gcl", options.gcl, usual=-1)
     cells = fold_heads(wanted, options.metric)
     claims = [judge_heads(cells, int(epochs)) for epochs in sorted(cells["epochs"].unique())]
     claims = [claim for claim in claims if claim is not None]
-    parts = [describe(wanted, "mean ± sd"), f"SWD at lambda {weight:g}" if weight is not None else ""]
+    parts = [describe(wanted, "mean ± sd")]
+    parts += [", ".join(f"{name} at lambda {lam:g}" for name, lam in (("SWD", swd_lam), ("GCL", gcl_lam)) if lam is not None)]
     parts += ["axis fitted to the data" if options.zoom else ""]
     figure = draw_depths(
         cells,
@@ -57,13 +60,15 @@ def head_depths(source: Source, options: HeadsOptions, theme: Theme) -> Drawing:
     return drawing(source, figure, wanted, alt, cells.drop(columns=["values", "seeds", "run_ids"]))
 
 
-def _at_weight(runs: pd.DataFrame, lam: float) -> tuple[pd.DataFrame, float | None]:
-    """Runs at one weight of the losses with a prior, and that weight; None where there are no such losses."""
-    priors = runs["objective"].isin(PRIORS)
-    weights = sorted(float(weight) for weight in pd.to_numeric(runs.loc[priors, "lam"]).dropna().unique())
+def _at_weight(
+    runs: pd.DataFrame, losses: tuple[str, ...], option: str, asked: float, usual: int
+) -> tuple[pd.DataFrame, float | None]:
+    """Runs at one weight of some losses, and that weight; None where there are no such losses."""
+    these = runs["objective"].isin(losses)
+    weights = sorted(float(weight) for weight in pd.to_numeric(runs.loc[these, "lam"]).dropna().unique())
     if not weights:
         return runs, None
-    weight = lam or weights[0]
+    weight = asked or weights[usual]
     if weight not in weights:
-        raise CannotDraw(f"lam: the study has {', '.join(f'{known:g}' for known in weights)}, got {weight:g}")
-    return runs[~priors | (pd.to_numeric(runs["lam"]) == weight)], weight
+        raise CannotDraw(f"{option}: the study has {', '.join(f'{known:g}' for known in weights)}, got {weight:g}")
+    return runs[~these | (pd.to_numeric(runs["lam"]) == weight)], weight
