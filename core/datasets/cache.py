@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.datasets.locks import locked
+from core.paths import expanded
 
 FORMAT_VERSION = 1  # raise it when the content of an entry changes its meaning: old entries are then rebuilt
 ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
@@ -59,7 +60,7 @@ Build = Callable[[Allocate], Entry]
 def root() -> Path:
     """The cache folder: CONTRASTIVE_LENS_CACHE, or ~/.cache/contrastive-lens."""
     named = os.environ.get("CONTRASTIVE_LENS_CACHE")
-    return Path(named).expanduser() if named else Path.home() / ".cache" / "contrastive-lens"
+    return expanded(named) if named else Path.home() / ".cache" / "contrastive-lens"
 
 
 def cached(key: str, sources: Sequence[Source], build: Build) -> Entry:

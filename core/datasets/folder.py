@@ -20,6 +20,7 @@ from core.datasets.parallel import Progress, attempt, attempt_all
 TEST_SHARE = 0.2  # of every class, where the folder has no test images
 TEST_NAMES = ("test", "val", "validation")  # the first one that holds images counts
 LOOKED_AT = 24  # images whose headers tell a folder's usual size before all of them are read
+SCANNED = 1000  # files among which these images are looked for
 LARGEST_DEFAULT = 224  # pixels a side; larger images are reduced to it unless a size is asked for
 NAMED = 5  # how many files a note names
 EXPECTED = "Expected: a folder with train/<class>/ and test/<class>/, image files inside."
@@ -120,9 +121,10 @@ def usual_side(root: Path) -> int | None:
         The side; None if there is no image that can be read.
     """
     inside = root / "train"
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ValueError):  # no such folder, or no possible name of one
         top = inside if inside.is_dir() else root
-        names = (file.name for file in _walk(str(top), "") if os.path.splitext(file.name)[1].lower() in pictures.SUFFIXES)
+        files = itertools.islice(_walk(str(top), ""), SCANNED)
+        names = (file.name for file in files if os.path.splitext(file.name)[1].lower() in pictures.SUFFIXES)
         headers = [attempt(lambda name: pictures.read_header(top / name), name) for name in itertools.islice(names, LOOKED_AT)]
         sides = Counter(min(found.height, found.width) for found in headers if not isinstance(found, Exception))
         return max(sides, key=sides.get, default=None)

@@ -13,6 +13,7 @@ from core.datasets.catalogue import DIGITS, PUBLISHED, Published
 from core.datasets.dataset import DataError, DataSet, Split
 from core.datasets.download import DownloadError, fetch
 from core.datasets.folder import load_folder
+from core.paths import expanded
 from core.training.spec import RunSpec
 
 Progress = Callable[[dict[str, Any]], None]
@@ -59,9 +60,9 @@ def raw_folders(data_root: str | None) -> list[Path]:
     A relative data_root starts at CONTRASTIVE_LENS_DATA, or where the program was started if that is not set.
     """
     named = os.environ.get("CONTRASTIVE_LENS_DATA")
-    folders = [Path(named).expanduser().absolute()] if named else []
+    folders = [expanded(named).absolute()] if named else []
     if data_root:
-        folders.insert(0, (folders[0] if folders else Path.cwd()) / Path(data_root).expanduser())
+        folders.insert(0, (folders[0] if folders else Path.cwd()) / expanded(data_root))
     return [*folders, cache.root() / "raw"]
 
 

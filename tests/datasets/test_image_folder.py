@@ -9,7 +9,8 @@ from PIL import Image
 
 from core.datasets import load
 from core.datasets.dataset import DataError
-from core.datasets.folder import list_folder, natural_key
+from core.datasets.folder import list_folder, natural_key, usual_side
+from core.datasets.sources import raw_folders
 from core.training.spec import RunSpec
 
 EXPECTED = "Expected: a folder with train/<class>/ and test/<class>/, image files inside."
@@ -110,6 +111,13 @@ def test_a_relative_folder_starts_at_the_data_folder(folder, monkeypatch):
 
 
 # Test images that are not where they are expected
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-this-name/pictures", "no\0path"])
+def test_a_folder_that_no_system_has_is_told(name):
+    with pytest.raises(DataError, match="does not exist"):
+        load(RunSpec(dataset="folder", data_root=name))
+    assert usual_side(raw_folders(name)[0]) is None
 
 
 def test_without_test_images_a_fixed_fifth_serves(tmp_path, save_image):

@@ -124,6 +124,11 @@ def type_folder(app, text: str):
     return app
 
 
+def test_the_home_of_an_unknown_user_is_told_as_a_missing_folder(stores, open_page):
+    app = type_folder(open_page(SUPPRESSION, sup_tab="Your own data"), "~nobody-of-this-name/pictures")
+    assert "does not exist" in app.error[0].value
+
+
 def test_a_folder_of_jpegs_becomes_a_study_with_an_honest_time(folder, stores, open_page, monkeypatch):
     started = []
     monkeypatch.setattr("pages.parts.live.start", lambda definition, root: started.append((definition, root)))

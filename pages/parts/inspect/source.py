@@ -11,6 +11,7 @@ from core.checkpoints.uploads import Upload
 from core.figures.metrics import plain
 from core.glossary import help_text
 from core.inspections import samples
+from core.paths import expanded
 from core.studies.catalogue import Entry
 from pages.parts import address, studies
 from pages.parts.inspect.places import uploads
@@ -100,7 +101,7 @@ def _path() -> Source | None:
     )  # fmt: skip
     if not (text or "").strip():
         return None
-    path = Path(text.strip().strip("\"'")).expanduser().absolute()
+    path = expanded(text.strip().strip("\"'")).absolute()
     try:
         if path.is_dir():
             st.info(f"{literal(str(path))} is a folder. Name a file in it.", icon=":material/folder:")
