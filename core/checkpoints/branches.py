@@ -172,7 +172,7 @@ def nothing_found(
     shown = ", ".join(f"{prefix!r} ({count:,} tensor{'' if count == 1 else 's'})" for prefix, count in prefixes)
     left = f" Left over: {shown}." if shown else ""
     whole = next((encoder for encoder in unknown if encoder.plan is not None), None)  # a piece is no reason to try its prefix
-    hint = f" If the encoder lies under one of them, name it with prefix={whole.root.prefix!r}." if whole else ""
+    hint = f" If the encoder lies under one of them, name it as the prefix {whole.root.prefix!r}." if whole else ""
     if incomplete is not None:
         where = repr(incomplete.root.prefix) if incomplete.root.prefix else "the top level"
         start = f"Under {where} lie {len(used)} tensors of an encoder, too few to tell which (at least {needed:.0%} needed)."
@@ -192,6 +192,6 @@ def _elsewhere(others: list[Encoder]) -> str:
         return ""
     there = next((encoder for encoder in others if is_known(encoder.root.prefix)), None)
     if there is None:
-        return f" One lies under another: name it with prefix={others[0].root.prefix!r}."
+        return f" One lies under another: name it as the prefix {others[0].root.prefix!r}."
     where = f"under {there.root.prefix!r}" if there.root.prefix else "at the top level"
     return f" One lies {where}; it is found when no prefix is given."

@@ -51,7 +51,7 @@ def _lines(report: CheckpointReport, given: dict[str, Any]) -> Iterator[tuple[st
             "branch",
             "; ".join(f"{branch.name} ({branch.role})" for branch in report.branches) + f"; described: {report.branch}",
         )
-        yield "input", f"{report.in_channels} channel{'s'[: report.in_channels != 1]}: {' or '.join(report.inputs)}"
+        yield "input", f"{report.in_channels} channel{'' if report.in_channels == 1 else 's'}: {' or '.join(report.inputs)}"
         yield "matched", f"{report.matched} of {report.expected} tensors ({report.share_matched:.0%})"
     for head in report.heads:
         yield head.role, f"{head.prefix or 'head'}  {head.text}"

@@ -54,10 +54,9 @@ def encoder_plane(
     x_range, y_range = [low - 0.3, 0.35], [-0.15 * top - 0.02, top * 1.18 + 0.05]
     places = _places(shown, x_range, y_range)
     for known in (True, False):
-        part = [entry for entry in shown if (entry.accuracy is not None and np.isfinite(entry.accuracy)) == known]
+        part = [i for i, entry in enumerate(shown) if (entry.accuracy is not None and np.isfinite(entry.accuracy)) == known]
         if part:
-            beside = [place for entry, place in zip(shown, places, strict=True) if any(entry is other for other in part)]
-            fig.add_trace(_cloud(part, beside, known, accuracy_name, theme))
+            fig.add_trace(_cloud([shown[i] for i in part], [places[i] for i in part], known, accuracy_name, theme))
     for place, dim in enumerate(sorted({entry.dim for entry in shown})):
         optimum = uniform_optimum(dim)
         fig.add_vline(x=optimum, line=dict(color=theme.theory, width=1))

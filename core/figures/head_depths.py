@@ -1,5 +1,7 @@
 """Accuracy of several losses against the depth of the projection head: grouped dots, one panel per length of training."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -7,10 +9,27 @@ from plotly.subplots import make_subplots
 
 from core.figures.metrics import METRICS, with_spread
 from core.figures.theme import OBJECTIVE_COLORS, OBJECTIVE_NAMES, Theme, spread_labels, style
+from core.studies.heads import HeadClaim
 
 HEIGHT = 480
 ORDER = ("nt_xent", "gcl", "swd_hypersphere", "swd_hypercube", "swd_normal")
 GROUP = 0.62  # share of a depth's place that its dots take
+VERDICTS = {
+    "vanish": "A deeper head makes the losses equal",
+    "shrink": "A deeper head brings the losses closer, but not together",
+    "unclear": "A deeper head does not clearly bring the losses together",
+    "grow": "A deeper head drives the losses apart",
+}
+
+
+def takeaway(claims: Sequence[HeadClaim]) -> str:
+    """The verdict after the longest training; where the others differ, with its length. The question without any."""
+    if not claims:
+        return "Do the losses differ, and does a deeper head change that?"
+    last, title = claims[-1], VERDICTS[claims[-1].verdict]
+    if len({claim.verdict for claim in claims}) == 1:
+        return title
+    return f"After {last.epochs} epochs {title[0].lower()}{title[1:]}"
 
 
 def head_depths(

@@ -8,7 +8,7 @@ losses cannot be told apart (one-way analysis of variance, p > 0.05) or differ b
 Pages import this module, so it uses numpy, pandas and scipy.special only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -47,6 +47,42 @@ class HeadClaim(NamedTuple):
     high: float
     verdict: Verdict
     seeds: int
+
+
+def measured_weights(table: pd.DataFrame, losses: Collection[str]) -> list[float]:
+    """The weights lambda that some losses were run with, ascending.
+
+    Args:
+        table: Runs as in Store.table.
+        losses: Objectives.
+    """
+    return sorted(float(lam) for lam in pd.to_numeric(table.loc[table["objective"].isin(losses), "lam"]).dropna().unique())
+
+
+def at_weight(table: pd.DataFrame, losses: Collection[str], lam: float | None) -> pd.DataFrame:
+    """Runs of some losses at one weight only, and all runs of the others.
+
+    Args:
+        table: Runs as in Store.table.
+        losses: Objectives.
+        lam: One of `measured_weights`; None where there are none.
+    """
+    return table[~table["objective"].isin(losses) | (pd.to_numeric(table["lam"]) == lam)]
+
+
+def weights_text(swd: float | None, gcl: float | None) -> str:
+    """Which weights are shown, for a subtitle; empty where no loss has one."""
+    return ", ".join(f"{name} at lambda {lam:g}" for name, lam in (("SWD", swd), ("GCL", gcl)) if lam is not None)
+
+
+def claims_of(cells: pd.DataFrame) -> list[HeadClaim]:
+    """The verdict at each length of training that can be judged, shortest first.
+
+    Args:
+        cells: From `fold_heads`.
+    """
+    found = (judge_heads(cells, int(epochs)) for epochs in sorted(cells["epochs"].unique()))
+    return [claim for claim in found if claim is not None]
 
 
 def fold_heads(table: pd.DataFrame, metric: str) -> pd.DataFrame:

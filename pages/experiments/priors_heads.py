@@ -2,17 +2,16 @@
 
 from collections import Counter
 
-import pandas as pd
 import streamlit as st
 
 from core.figures.metrics import METRICS
 from core.geometry.priors import PRIOR_OF
 from core.glossary import help_text
 from core.studies.catalogue import Entry
-from core.studies.heads import fold_heads
+from core.studies.heads import at_weight, claims_of, fold_heads, measured_weights, weights_text
 from pages.parts import address, live, studies
 from pages.parts.kept import kept, version
-from pages.parts.priors_heads.depths import claims_of, dots, gaps, gcl_reading, heads_footer, verdicts
+from pages.parts.priors_heads.depths import dots, gaps, gcl_reading, heads_footer, verdicts
 from pages.parts.priors_heads.distribution import distribution
 
 LAM_HELP = (
@@ -23,6 +22,7 @@ GCL_HELP = (
     "The published weight of GCL at tau 1 is 0.1. That is 0.1 on our scale if the paper's formula was run, and 0.1 times the "
     "dimensions of z if the authors' notebook was."
 )
+GCL = ("gcl",)
 OFFERED = ("linear_accuracy", "knn_accuracy", "online_accuracy")
 
 
@@ -33,9 +33,8 @@ def compares_heads(entry: Entry) -> bool:
     return len({run.objective for run in entry.definition.expand()}) > 1
 
 
-def _weight(label: str, key: str, runs: pd.DataFrame, usual: int, help: str) -> float | None:
+def _weight(label: str, key: str, weights: list[float], usual: int, help: str) -> float | None:
     """Choose one of the weights that some losses were run with; None without any. A single weight is not asked for."""
-    weights = sorted(float(lam) for lam in pd.to_numeric(runs["lam"]).dropna().unique())
     if len(weights) < 2:
         return weights[0] if weights else None
     return st.segmented_control(
@@ -86,15 +85,13 @@ with controls:
         ),
         "linear_accuracy",
     )
-    swd = _weight("SWD lambda", "pri_lam", runs[runs["objective"].isin(PRIOR_OF)], 0, LAM_HELP)
-    gcl = _weight("GCL lambda", "pri_gcl", runs[runs["objective"] == "gcl"], -1, GCL_HELP)
+    swd = _weight("SWD lambda", "pri_lam", measured_weights(runs, PRIOR_OF), 0, LAM_HELP)
+    gcl = _weight("GCL lambda", "pri_gcl", measured_weights(runs, GCL), -1, GCL_HELP)
     zoom = st.toggle("Zoom to data", True, key="pri_zoom", bind="query-params", help="The axis shows 0 to 1 otherwise.")
 address.show_notices()
 
-weights = pd.to_numeric(runs["lam"])
-wanted = runs[~(runs["objective"].isin(PRIOR_OF) & (weights != swd)) & ~((runs["objective"] == "gcl") & (weights != gcl))]
-parts = (f"{name} at lambda {lam:g}" for name, lam in (("SWD", swd), ("GCL", gcl)) if lam is not None)
-lam_text = ", ".join(parts)
+wanted = at_weight(at_weight(runs, PRIOR_OF, swd), GCL, gcl)
+lam_text = weights_text(swd, gcl)
 stamp = f"{version(entry)} {sorted(Counter(runs['status']).items())}"
 cells = kept(lambda: fold_heads(wanted, metric), "head cells", stamp, metric, lam_text)
 claims = kept(lambda: claims_of(cells), "head claims", stamp, metric, lam_text)

@@ -165,7 +165,7 @@ def test_unknown_prefix_is_refused_and_can_be_named(tmp_path):
         "No encoder under a known name: 0 of 60 encoder tensors match (0%, at "
         "least 95% needed). Left over: 'mystery.part.' (72 tensors), "
         "'another.long.name' (1 tensor), 'other.weight' (1 tensor). If the "
-        "encoder lies under one of them, name it with prefix='mystery.part.'."
+        "encoder lies under one of them, name it as the prefix 'mystery.part.'."
     )
     assert inspect(path).left_prefixes == ("mystery.part.", "another.long.name", "other.weight")
     encoder, report = load_encoder(path, prefix="mystery.part")
@@ -177,7 +177,7 @@ def test_unknown_prefix_is_refused_and_can_be_named(tmp_path):
     [
         ("module.encoder_q.", "One lies under 'module.encoder_q.'; it is found when no prefix is given."),
         ("", "One lies at the top level; it is found when no prefix is given."),
-        ("mystery.part.", "One lies under another: name it with prefix='mystery.part.'."),
+        ("mystery.part.", "One lies under another: name it as the prefix 'mystery.part.'."),
     ],
 )
 def test_a_given_prefix_that_fits_nothing_is_said(tmp_path, lies, text):

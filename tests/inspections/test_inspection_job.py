@@ -135,7 +135,8 @@ def test_a_file_that_is_gone_is_named(places, asked, tmp_path):
         launch.start(gone, *places)
 
 
-def test_an_unknown_id_is_an_error_of_use(places, capsys):
+def test_an_unknown_id_is_an_error_of_use(places, capsys, monkeypatch):
+    monkeypatch.setattr(job.signal, "signal", lambda *_: None)  # what ends its own process would end that of the tests
     assert job.main(["0" * 12, "--root", str(places[0].root), "--uploads", str(places[1].root)]) == 2
     assert "There is no inspection 000000000000" in capsys.readouterr().err
 

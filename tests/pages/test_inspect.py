@@ -197,6 +197,11 @@ def test_damaged_weights_are_told_once_and_as_a_warning(stores, no_samples, open
     assert texts(app).count("NaN") == 1
 
 
+def test_the_home_of_an_unknown_user_is_no_file(stores, no_samples, open_page):
+    app = open_path(open_page(INSPECT, inspection="open"), "~nobody-of-this-name/a.pth")
+    assert not app.exception and "There is no file" in app.error[0].value
+
+
 def test_an_unknown_prefix_is_chosen_with_the_field_above(stores, no_samples, open_page, tmp_path, checkpoint):
     """The page spoke of prefix='...' as in Python."""
     from safetensors.numpy import load_file
@@ -205,7 +210,7 @@ def test_an_unknown_prefix_is_chosen_with_the_field_above(stores, no_samples, op
     save_file({f"mystery.part.{name.removeprefix('encoder.')}": value for name, value in load_file(checkpoint).items()}, path)
     app = open_path(open_page(INSPECT, inspection="open"), path)
     said = app.error[0].value
-    assert "choose it above\\: 'mystery.part.'." in said and "prefix=" not in said
+    assert "name it as the prefix 'mystery.part.'." in said and "prefix=" not in said
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     app.selectbox(key=f"ins_{digest[:12]}_prefix").set_value("mystery.part.").run()
     assert not app.error and "**ConvN**" in texts(app)

@@ -5,9 +5,10 @@ import json
 import pandas as pd
 import pytest
 
-from core.studies.heads import fold_heads
+from core.figures.head_depths import takeaway
+from core.studies.heads import claims_of, fold_heads
 from core.studies.study import StudySpec
-from pages.parts.priors_heads.depths import _title, claims_of, without_worst
+from pages.parts.priors_heads.depths import without_worst
 from tests.map_runs import fill_heads
 from tests.pages.visit import charts, texts
 
@@ -94,8 +95,8 @@ def test_one_loss_that_is_worst_throughout_is_left_out_once():
 
 def test_the_title_names_the_length_of_training_where_the_verdicts_differ():
     grows = claims_of(cells_with(0.05))[0]
-    assert _title([grows._replace(epochs=5), grows]) == "A deeper head drives the losses apart"
-    assert _title([grows._replace(epochs=5, verdict="unclear"), grows]) == (
+    assert takeaway([grows._replace(epochs=5), grows]) == "A deeper head drives the losses apart"
+    assert takeaway([grows._replace(epochs=5, verdict="unclear"), grows]) == (
         "After 20 epochs a deeper head drives the losses apart"
     )
 

@@ -73,9 +73,8 @@ def card(report: CheckpointReport, name: str) -> None:
             if note not in report.warnings:
                 st.caption(f"Note: {literal(note)}")
         if report.refusal is not None:
-            refusal = report.refusal.replace("name it with prefix=", "choose it above: ")  # as it is done here, not in Python
             advice = what_now(report.refusal_problem, report.refusal)
-            st.error(f"The encoder cannot be used. {literal(refusal)} {advice}".rstrip(), icon=":material/block:")
+            st.error(f"The encoder cannot be used. {literal(report.refusal)} {advice}".rstrip(), icon=":material/block:")
         details(report)
 
 

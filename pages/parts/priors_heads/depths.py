@@ -8,14 +8,14 @@ import streamlit as st
 
 from core import provenance
 from core.figures.events import point_ids
-from core.figures.head_depths import head_depths
+from core.figures.head_depths import head_depths, takeaway
 from core.figures.head_gaps import head_gaps
 from core.figures.metrics import METRICS
 from core.figures.series import describe
 from core.figures.theme import OBJECTIVE_NAMES
 from core.losses.conversion import convert
 from core.studies.catalogue import Entry
-from core.studies.heads import HeadClaim, claim_sentence, judge_heads
+from core.studies.heads import HeadClaim, claim_sentence, claims_of
 from pages.parts import address
 from pages.parts.chart import current_theme, footer, show
 from pages.parts.kept import kept
@@ -23,24 +23,12 @@ from pages.parts.save import Save, of_runs
 from pages.parts.slip import slip
 
 DOTS = "pri_dots"
-TITLES = {
-    "vanish": "A deeper head makes the losses equal",
-    "shrink": "A deeper head brings the losses closer, but not together",
-    "unclear": "A deeper head does not clearly bring the losses together",
-    "grow": "A deeper head drives the losses apart",
-}
 LEFT = {  # what is said of the verdict without the worst loss
     "vanish": "the differences vanish",
     "shrink": "they shrink but do not vanish",
     "unclear": "the interval includes no change",
     "grow": "they grow",
 }
-
-
-def claims_of(cells: pd.DataFrame) -> list[HeadClaim]:
-    """The verdict at each length of training that can be judged."""
-    found = (judge_heads(cells, int(epochs)) for epochs in sorted(cells["epochs"].unique()))
-    return [claim for claim in found if claim is not None]
 
 
 def dots(
@@ -68,7 +56,7 @@ def dots(
     """
     finished = runs[runs["status"] == "finished"]
     classes = finished["classes"].max() if len(finished) else 0
-    title = _title(claims)
+    title = takeaway(claims)
     theme, chosen = current_theme(), address.recall("run")
     figure = kept(
         lambda: head_depths(
@@ -178,16 +166,6 @@ def heads_footer(entry: Entry, runs: pd.DataFrame) -> None:
         settings=entry.definition.to_toml if entry.definition else None,
         entry=entry,
     )
-
-
-def _title(claims: Sequence[HeadClaim]) -> str:
-    """The verdict after the longest training; where the others differ, with its length."""
-    if not claims:
-        return "Do the losses differ, and does a deeper head change that?"
-    last, title = claims[-1], TITLES[claims[-1].verdict]
-    if len({claim.verdict for claim in claims}) == 1:
-        return title
-    return f"After {last.epochs} epochs {title[0].lower()}{title[1:]}"
 
 
 def _clicked() -> None:
