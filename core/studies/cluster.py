@@ -17,6 +17,7 @@ from core.studies.names import StudyError
 RUNS_PER_GPU = 4  # small encoders leave most of a GPU idle; each process takes some 0.5 GB of its memory for itself
 ADDRESS = re.compile(r"([a-z]+://)?[^\s/:]+:\d{1,5}|[a-z]+://\[[0-9a-fA-F:]+\]:\d{1,5}|inproc://.+")
 ANSWER_WITHIN = 10  # seconds for a scheduler to answer
+SILENT = logging.CRITICAL + 1  # Dask's lines are for its developers: what went wrong is told by the state of the study and its runs
 # Read by the C libraries when a process starts. Freed activations stay with the process: given back to the system after every
 # step, as Dask's own setting makes glibc do, they are mapped and zeroed again in the next, which halves the speed of training.
 WORKER_ENVIRONMENT = {
@@ -88,7 +89,7 @@ def _local(workers: int, tries: int, gpus: Sequence[str]) -> Iterator[Client]:
             host="127.0.0.1",
             dashboard_address=None,
             scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # its web server cannot be turned off, but kept from port 8787
-            silence_logs=logging.CRITICAL,
+            silence_logs=SILENT,
             memory_limit=0,  # torch's memory is not Dask's to judge
             preload="core.studies.worker",
             env={worker.GPUS: ",".join(gpus)},  # set in the workers alone: a later cluster of this process may have other GPUs
@@ -106,7 +107,7 @@ def _remote(scheduler: str) -> Iterator[Client]:
         )
     quiet = logging.getLogger("distributed")
     before = quiet.level
-    quiet.setLevel(logging.CRITICAL)
+    quiet.setLevel(SILENT)
     try:
         try:
             client = Client(scheduler, timeout=ANSWER_WITHIN, set_as_default=False)

@@ -42,14 +42,14 @@ def test_no_encoder_is_code_1(tmp_path, capsys):
     assert "not loadable" in capsys.readouterr().out
 
 
-def test_a_prefix_is_named_as_the_command_line_takes_it(tmp_path, capsys):
+def test_a_prefix_is_named_as_it_can_be_given_again(tmp_path, capsys):
     path = tmp_path / "odd.pth"
     torch.save(prefixed("mystery.part.", resnet(0)), path)
     assert main(["inspect", str(path)]) == 1
-    assert "name it with --prefix 'mystery.part.'." in capsys.readouterr().out
+    assert "name it as the prefix 'mystery.part.'." in capsys.readouterr().out
     assert main(["inspect", str(path), "--prefix", "nonsense."]) == 1
     out = capsys.readouterr().out
-    assert "No encoder lies under the given prefix 'nonsense.'. One lies under another: name it with --prefix 'mystery." in out
+    assert "No encoder lies under the given prefix 'nonsense.'. One lies under another: name it as the prefix 'mystery." in out
     assert "prefix=" not in out
     assert main(["inspect", str(path), "--set", "prefix=mystery.part."]) == 0
 

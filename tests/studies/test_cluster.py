@@ -3,6 +3,8 @@
 import http.client
 import os
 import stat
+import subprocess
+import sys
 
 import psutil
 import pytest
@@ -62,6 +64,17 @@ def test_workers_have_one_thread_keep_their_memory_and_share_the_gpus(monkeypatc
         assert all(address.startswith("tcp://127.0.0.1:") for address in client.nthreads())
         assert set(client.nthreads().values()) == {1}
     assert found == {"OMP_NUM_THREADS": ["1"] * 3, "MALLOC_MMAP_MAX_": ["0"] * 3, "CUDA_VISIBLE_DEVICES": ["4", "4", "6"]}
+
+
+def test_nothing_of_dask_is_printed():
+    """Leaving early, as on a full disk, makes the scheduler complain of messages it can no longer deliver."""
+    program = (
+        "import logging; from core.studies import cluster\n"
+        "with cluster.connect(None, 1, tries=3):\n"
+        "    logging.getLogger('distributed.scheduler').critical('Closed comm', exc_info=OSError())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://", "tcp://host", "http://a b:1", "8786"])
