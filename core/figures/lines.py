@@ -24,6 +24,7 @@ LINE_HEIGHT = 16  # px; in a low chart the share above is less than a line of te
 AXIS_HEIGHT = 55  # px of ticks and title below the x axis
 NARROWEST = 450  # px between the y axis and the end labels on a page 1024 px wide
 CHARACTER = 6.2  # px, names of rings
+BAR_OPACITY, BAR_WIDTH = 0.45, 3  # of a spread that stands alone; px
 RING = 9  # px from the middle of a ring to its name
 TICK_GAP, COMPACT_TICK_GAP = 0.03, 0.11  # least distance of tick labels, share of the x range
 RINGS = "markers+text"  # mode of the trace of runs that still train
@@ -153,6 +154,36 @@ def band(fig: go.Figure, x: Sequence, low: Sequence[float], high: Sequence[float
     )
 
 
+def bars(fig: go.Figure, x: Sequence, low: Sequence[float], high: Sequence[float], color: str, **place: int) -> None:
+    """Upright bars from low to high, for points whose neighbours have no spread.
+
+    Args:
+        fig: Figure to add to.
+        x: Places [k], numbers or categories.
+        low: Lower ends [k].
+        high: Upper ends [k].
+        color: Of the line that the points belong to.
+        place: row and col of a subplot.
+    """
+    low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
+    fig.add_scatter(
+        x=list(x) if isinstance(x[0], str) else np.asarray(x, np.float32),
+        y=(low + high) / 2,
+        error_y=dict(type="data", array=(high - low) / 2, color=rgba(color, BAR_OPACITY), thickness=BAR_WIDTH, width=0),
+        mode="markers",
+        marker=dict(color=color, size=1),
+        hoverinfo="skip",
+        showlegend=False,
+        **place,
+    )
+
+
+def stretches(known: Sequence[bool]) -> list[tuple[int, int]]:
+    """Start and end (exclusive) of each unbroken run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], np.asarray(known, np.int8), [0]])))
+    return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
+
+
 def add_means(
     fig: go.Figure,
     cells: pd.DataFrame,
@@ -181,10 +212,10 @@ def add_means(
         place: row and col of a subplot.
     """
     live = progress is not None and progress.live
-    known = np.flatnonzero(cells["n"] > 1)
-    if len(known) > 1:
-        mean, sd = cells["mean"].to_numpy()[known], cells["sd"].to_numpy()[known]
-        band(fig, [x[at] for at in known], mean - sd, mean + sd, color, **place)
+    mean, sd = cells["mean"].to_numpy(), cells["sd"].to_numpy()
+    for start, end in stretches((cells["n"] > 1).to_numpy()):
+        draw = band if end - start > 1 else bars
+        draw(fig, list(x[start:end]), (mean - sd)[start:end], (mean + sd)[start:end], color, **place)
     hover = [
         f"<b>{name}</b><br>{METRICS[metric].name} {with_spread(cell.mean, metric, cell.sd)} "
         f"({cell.n} seed{'s' if cell.n != 1 else ''})<br>run {cell.run_id}"
@@ -359,12 +390,18 @@ def _point(cell, value: str, metric: str, dial: str) -> str:
 
 
 def _add_band(fig: go.Figure, line: pd.DataFrame, color: str, spread: Spread, dial: str) -> None:
-    """A band over the points that have at least two seeds."""
-    known = line[line["n"] > 1]
-    if len(known) < 2:
-        return
-    low, high = (known["mean"] - known["sd"], known["mean"] + known["sd"]) if spread == "sd" else (known["low"], known["high"])
-    band(fig, places(dial, known["x"]), low, high, color)
+    """A band over the points that have at least two seeds, and a bar where such a point stands alone.
+
+    Nothing is shaded across a point of one seed: between the ends of a dial the straight line is nobody's spread.
+    """
+    low, high = (line["mean"] - line["sd"], line["mean"] + line["sd"]) if spread == "sd" else (line["low"], line["high"])
+    known, at = (line["n"] > 1).to_numpy(), places(dial, line["x"])
+    for start, end in stretches(known):
+        if end - start > 1:
+            band(fig, at[start:end], low.iloc[start:end], high.iloc[start:end], color)
+    alone = [start for start, end in stretches(known) if end - start == 1]
+    if alone:
+        bars(fig, at[alone], low.iloc[alone], high.iloc[alone], color)
 
 
 def _add_seeds(fig: go.Figure, line: pd.DataFrame, color: str, metric: str, dial: str) -> None:
