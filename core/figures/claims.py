@@ -1,7 +1,8 @@
 """What papers say about competing features, each held against the study at hand by one stated comparison.
 
 A comparison is a difference of two accuracies with its spread: the root of the summed variances over seeds. It decides only
-where both sides have at least two seeds, and counts as a difference only beyond twice that spread and two hundredths.
+where both sides have at least two seeds, and counts as a difference only beyond twice that spread and two hundredths (one
+where it is a mean over the dial).
 """
 
 import math
@@ -14,7 +15,7 @@ from core.figures.metrics import METRICS, with_spread
 
 CLEAR, LEAST = 2.0, 0.02  # spreads, and accuracy, that a difference must exceed
 HALF = 0.5  # share of the accuracy above chance whose loss counts as "destroyed"
-UNHARMED = 0.05  # accuracy that a training may lose and still count as unaffected
+UNHARMED = 0.05  # accuracy that a training may lose and still count as hardly affected
 CHEN, SIMCLR = "Chen, Luo, Li 2021", "Chen et al. 2020, table 1"
 
 Status = Literal["holds", "does not hold", "open"]
@@ -47,6 +48,25 @@ class Change(NamedTuple):
         return self.known and abs(self.value) > max(LEAST, CLEAR * self.spread)
 
 
+class Lever(NamedTuple):
+    """A setting that may help the suppressed feature, and what is claimed of it."""
+
+    field: str  # of RunSpec
+    name: str
+    higher: bool  # claimed of its higher values, else of its lower ones
+    helps: bool  # claimed to help, else claimed not to
+    always: bool  # told as open where a study has one value only
+    text: str
+    source: str
+
+
+LEVERS = (
+    Lever("tau", "temperature", False, True, True, "A lower temperature helps slightly", CHEN),
+    Lever("batch_size", "batch size", True, True, False, "A larger batch helps slightly", CHEN),
+    Lever("width", "width", True, False, False, "A larger encoder does not help", CHEN),
+)
+
+
 def claims(dial: str, first: pd.DataFrame, second: pd.DataFrame, chance: float | None) -> list[Claim]:
     """The claims that concern a dial.
 
@@ -76,8 +96,8 @@ def claims(dial: str, first: pd.DataFrame, second: pd.DataFrame, chance: float |
         found.append(_stays(second, contest.second, "contrastive", "The growing digit itself is still learned well", CHEN))
     found.append(_stays(first, contest.first, "supervised", "Training with labels is hardly affected", CHEN))
     if dial == "bits":
-        found.append(_suffers_less(first, contest.first))
-    found.append(_temperature(first, contest.first))
+        found.append(_suffers_little(first, contest.first, chance))
+    found += [_setting(first, contest.first, lever) for lever in LEVERS if lever.always or first[lever.field].nunique() > 1]
     return found
 
 
@@ -97,8 +117,11 @@ def _ends(cells: pd.DataFrame, kind: str, metric: str) -> list[tuple[str, Change
     return found
 
 
-def _say(metric: str, changes: list[tuple[str, Change]]) -> str:
-    return f"{METRICS[metric].name}, low end to high end: " + "; ".join(f"{name} {moved.text}" for name, moved in changes)
+def _say(metric: str, changes: list[tuple[str, Change]], cells: pd.DataFrame) -> str:
+    """What is compared, with its numbers: "linear probe, from 0 to 20 on the dial: tau 0.1 0.52 ± 0.01 to 0.31 ± 0.02"."""
+    used = cells.loc[cells["series"].isin([name for name, _ in changes]) & (cells["n"] > 0), "x"]
+    over = f"from {used.min():,.10g} to {used.max():,.10g} on the dial" if len(used) else "over the dial"
+    return f"{METRICS[metric].name}, {over}: " + "; ".join(f"{name} {moved.text}" for name, moved in changes)
 
 
 def _judge(text: str, source: str, said: str, changes: list[tuple[str, Change]], holds: bool) -> Claim:
@@ -119,56 +142,86 @@ def _destroyed(cells: pd.DataFrame, contest: Contest, chance: float | None) -> C
     changes = _ends(cells, "contrastive", contest.first)
     fell = bool(changes) and all(moved.clear and moved.value < 0 for _, moved in changes)
     if contest.dial == "bits" and chance is not None:
-        learned = cells[(cells["kind"] == "contrastive") & (cells["n"] > 0)]
-        starts = learned.sort_values("x").groupby("series", sort=False)["mean"].first()
+        starts = _starts(cells)
         fell = fell and all(-moved.value >= HALF * (starts[name] - chance) for name, moved in changes)
-    return _judge(text, CHEN, _say(contest.first, changes), changes, fell)
+    return _judge(text, CHEN, _say(contest.first, changes, cells), changes, fell)
 
 
 def _all_move(cells: pd.DataFrame, metric: str, sign: int, text: str, source: str) -> Claim:
     changes = _ends(cells, "contrastive", metric)
     moves = all(moved.clear and moved.value * sign > 0 for _, moved in changes)
-    return _judge(text, source, _say(metric, changes), changes, moves)
+    return _judge(text, source, _say(metric, changes, cells), changes, moves)
 
 
 def _stays(cells: pd.DataFrame, metric: str, kind: str, text: str, source: str) -> Claim:
     changes = _ends(cells, kind, metric)
-    return _judge(text, source, _say(metric, changes), changes, all(moved.value > -UNHARMED for _, moved in changes))
+    said, harmed = _say(metric, changes, cells), [moved for _, moved in changes if moved.value <= -UNHARMED]
+    if any(moved.known and not moved.clear for moved in harmed):
+        return Claim(text, source, "open", f"{said} (a loss within the spread over seeds: no verdict)")
+    return _judge(text, source, said, changes, not harmed)
 
 
 def _labels_gain_nothing(cells: pd.DataFrame, metric: str) -> Claim:
     changes = _ends(cells, "supervised", metric)
     gains = any(moved.clear and moved.value > 0 for _, moved in changes)
-    return _judge("Training with labels gains nothing from it", SIMCLR, _say(metric, changes), changes, not gains)
+    return _judge("Training with labels gains nothing from it", SIMCLR, _say(metric, changes, cells), changes, not gains)
 
 
-def _suffers_less(cells: pd.DataFrame, metric: str) -> Claim:
+def _suffers_little(cells: pd.DataFrame, metric: str, chance: float | None) -> Claim:
+    """Little: less than half of what was known above chance, also at the far end of the spread, and less than others lose.
+
+    Shares are compared, not accuracies: an autoencoder that knows less to begin with has less to lose.
+    """
     text = "Reconstruction suffers little"
     rebuilt, learned = _ends(cells, "autoencoder", metric), _ends(cells, "contrastive", metric)
-    if not rebuilt or not learned:
+    if not rebuilt:
         return Claim(text, CHEN, "open", "the study has no autoencoder line")
-    least = max(moved.value for _, moved in learned)  # the contrastive line that lost least
-    holds = all(moved.value > least + max(LEAST, CLEAR * moved.spread) for _, moved in rebuilt)
-    return _judge(text, CHEN, f"{_say(metric, rebuilt)}; the best contrastive line changes by {least:+.2f}", rebuilt, holds)
-
-
-def _temperature(cells: pd.DataFrame, metric: str) -> Claim:
-    """Mean over the dial of the difference between the lowest and the highest temperature."""
-    text = "A lower temperature helps slightly"
-    lines = cells[(cells["kind"] == "contrastive") & (cells["n"] > 0)]
-    taus = sorted(lines["tau"].unique())
-    if len(taus) < 2:
-        return Claim(text, CHEN, "open", "the study has one temperature only")
-    low, high = (lines[lines["tau"] == tau].drop_duplicates("x").set_index("x") for tau in (taus[0], taus[-1]))
-    both = low.join(high, lsuffix="_low", rsuffix="_high", how="inner").iloc[1:]  # without the end where nothing competes
-    both = both[both["sd_low"].notna() & both["sd_high"].notna()]
-    if both.empty:
-        return Claim(text, CHEN, "open", "no value of the dial has two seeds at both temperatures")
-    gain = (both["mean_low"] - both["mean_high"]).mean()
-    spread = math.sqrt((both["sd_low"] ** 2 + both["sd_high"] ** 2).sum()) / len(both)
-    said = (
-        f"{METRICS[metric].name}, tau {taus[0]:g} less tau {taus[-1]:g}, mean over {len(both)} values of the dial: "
-        f"{gain:+.3f} ± {spread:.3f}".replace("-", "−")
+    starts = _starts(cells)
+    known = {name: starts[name] - (chance or 0.0) for name, _ in rebuilt + learned}
+    if not learned or chance is None or min(known.values()) <= 0:
+        return Claim(text, CHEN, "open", "nothing to compare yet")
+    lost = {name: -moved.value / known[name] for name, moved in rebuilt + learned}
+    least = min(lost[name] for name, _ in learned)
+    holds = all(
+        lost[name] + CLEAR * moved.spread / known[name] < HALF
+        and (least - lost[name]) * known[name] > max(LEAST, CLEAR * moved.spread)
+        for name, moved in rebuilt
     )
-    clear = gain > max(LEAST / 2, CLEAR * spread)
-    return Claim(text, CHEN, "holds" if clear else "does not hold", said)
+    shares = "; ".join(f"{name} loses {max(lost[name], 0.0):.0%}" for name, _ in rebuilt)
+    said = (
+        f"{_say(metric, rebuilt, cells)}. Of what is above chance, {shares}, "
+        f"the contrastive line that keeps most {max(least, 0.0):.0%}"
+    )
+    return _judge(text, CHEN, said, rebuilt, holds)
+
+
+def _starts(cells: pd.DataFrame) -> pd.Series:
+    """Mean at the low end of the dial, by line."""
+    return cells[cells["n"] > 0].sort_values("x").groupby("series", sort=False)["mean"].first()
+
+
+def _setting(cells: pd.DataFrame, metric: str, lever: Lever) -> Claim:
+    """Mean over the dial of the difference that the setting makes between its two ends, all other settings being equal."""
+    lines = cells[(cells["kind"] == "contrastive") & (cells["n"] > 0)]
+    ends = sorted((lines[lever.field].min(), lines[lever.field].max()), reverse=not lever.higher)  # from, to
+    if ends[0] == ends[1]:
+        return Claim(lever.text, lever.source, "open", f"the study has one {lever.name} only")
+    pairs = []
+    for _, alike in lines.groupby(["objective", *(each.field for each in LEVERS if each != lever)], sort=False):
+        before, after = (alike[alike[lever.field] == end].drop_duplicates("x").set_index("x") for end in ends)
+        both = before.join(after, lsuffix="_from", rsuffix="_to", how="inner").sort_index()
+        pairs.append(both[both.index > lines["x"].min()])  # without the end where nothing competes
+    both = pd.concat(pairs)
+    if both.empty:
+        return Claim(lever.text, lever.source, "open", "nothing to compare yet")
+    gain = (both["mean_to"] - both["mean_from"]).mean()
+    points = f"{len(both)} value{'s' if len(both) > 1 else ''} of the dial"
+    said = f"{METRICS[metric].name}, {lever.name} {ends[1]:g} less {ends[0]:g}, mean over {points}: {gain:+.3f}".replace("-", "−")
+    known = int((both["sd_from"].notna() & both["sd_to"].notna()).sum())
+    if known < len(both):  # the mean over those with a spread would be one over another part of the dial
+        said = f"{said} (two seeds on both sides at {known} of them: no spread, no verdict)"
+        return Claim(lever.text, lever.source, "open", said)
+    spread = math.sqrt((both["sd_to"] ** 2 + both["sd_from"] ** 2).sum()) / len(both)
+    said = f"{said} ± {spread:.3f}"
+    helps = gain > max(LEAST / 2, CLEAR * spread)
+    return Claim(lever.text, lever.source, "holds" if helps == lever.helps else "does not hold", said)

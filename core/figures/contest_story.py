@@ -4,9 +4,16 @@ import pandas as pd
 
 from core.figures.claims import LEAST, UNHARMED, Change, change
 from core.figures.contests import Contest
+from core.figures.metrics import with_spread
 
 WORTH_STATING = 0.1  # share of the accuracy above chance
 HARDLY_KNOWN = 0.1  # above chance at the start; a share of less would sound like more than it is
+WAY = {  # what rises along the dial
+    "bits": "as the shared bits go",
+    "digits": "as the different digit images go",
+    "digit_size": "as the growing digit's side goes",
+    "color_strength": "as the strength of the jitter goes",
+}
 
 
 def contest_title(contest: Contest, first: pd.DataFrame, chance: float | None) -> str:
@@ -75,14 +82,17 @@ def contest_story(contest: Contest, first: pd.DataFrame, second: pd.DataFrame) -
         return ""
     name = line.iloc[0]["series"]
     own = change(line.iloc[0], line.iloc[-1], contest.first)
+    start, end = line.iloc[0]["x"], line.iloc[-1]["x"]
     said = [
-        f"With {name}, from {line.iloc[0]['x']:,.10g} to {line.iloc[-1]['x']:,.10g} on the dial, the accuracy on the "
-        f"{contest.first_name} goes from {own.text}"
+        f"With {name}, {WAY[contest.dial]} from {start:,.10g} to {end:,.10g}, the accuracy on the {contest.first_name} goes "
+        f"from {own.text}"
     ]
     rival = second[(second["series"] == name) & (second["n"] > 0)].sort_values("x")
     other = change(rival.iloc[0], rival.iloc[-1], contest.second) if len(rival) > 1 else None
     if other is not None:
-        said[0] += f", that on the {contest.second_name} from {other.text}"
+        begins = rival.iloc[0]["x"]  # without digits there is none to be known
+        since = "" if begins == start else f", from {begins:,.10g} on,"
+        said[0] += f", that on the {contest.second_name}{since} from {other.text}"
     said[0] += f": {_verdict(contest, own, other)}"
     labels = first[(first["kind"] == "supervised") & (first["n"] > 0)].sort_values("x")
     if len(labels) > 1:
@@ -96,7 +106,7 @@ def contest_story(contest: Contest, first: pd.DataFrame, second: pd.DataFrame) -
     if len(rival) and len(fresh) and fresh.iloc[-1]["mean"] - rival.iloc[-1]["mean"] > UNHARMED:
         said.append(
             f"Training itself unlearns the {contest.second_name}: an untrained encoder reaches "
-            f"{fresh.iloc[-1]['mean']:.3f}, this one {rival.iloc[-1]['mean']:.3f}."
+            f"{_told(fresh.iloc[-1], contest.second)}, this one {_told(rival.iloc[-1], contest.second)}."
         )
     return " ".join(said)
 
@@ -108,18 +118,23 @@ def _telling(cells: pd.DataFrame) -> pd.DataFrame | None:
     return max(lines, key=lambda line: abs(line.iloc[-1]["mean"] - line.iloc[0]["mean"]), default=None)
 
 
+def _told(cell: pd.Series, metric: str) -> str:
+    return with_spread(cell["mean"], metric, cell["sd"])
+
+
 def _verdict(contest: Contest, own: Change, other: Change | None) -> str:
     """Which feature gave way; careful where the spread does not carry it."""
-    fell, rose = own.value < 0, other is not None and other.value > 0
     if own.known and not own.clear:
         return "no difference beyond the spread over seeds."
     hedge = "" if own.known else " (one seed: not certain)"
     if not own.known and abs(own.value) < LEAST:
         return f"the {contest.first_name} hardly changed{hedge}."
-    if fell and rose:
+    # The rival counts as moved only by as much as the first feature must: a thousandth is no gain.
+    moved = other is not None and (other.clear if other.known else abs(other.value) >= LEAST)
+    if own.value < 0 and moved and other.value > 0:
         return f"the {contest.second_name} gained what the {contest.first_name} lost{hedge}."
-    if fell:
+    if own.value < 0:
         return f"the {contest.first_name} gave way{hedge}."
-    if other is not None and other.value < 0:
+    if moved and other.value < 0:
         return f"the {contest.first_name} gained what the {contest.second_name} lost{hedge}."
     return f"the {contest.first_name} did not suffer{hedge}."

@@ -8,7 +8,9 @@ from core.figures.lines import COMPACT_HEIGHT, Label, Progress, Spread, add_line
 from core.figures.metrics import METRICS
 from core.figures.theme import HEIGHT, Theme, style
 from core.losses.reference import randbit_floor, randbit_floor_finite_tau, saturation_bits
+from core.training.spec import RunSpec
 
+USUAL_BATCH = RunSpec().batch_size  # of the floor where nothing is measured yet
 VISIBLE_REST = 0.1  # nats; a temperature that leaves more than this with perfect codes gets its own floor
 
 
@@ -16,7 +18,6 @@ def loss_floor(
     cells: pd.DataFrame,
     theme: Theme,
     *,
-    batch_size: int,
     title: str = "",
     subtitle: str = "",
     spread: Spread = "sd",
@@ -29,8 +30,8 @@ def loss_floor(
 
     Args:
         cells: Folded `loss` cells, bits on the x axis; only contrastive lines are drawn, other losses have another scale.
+            Each batch size among them has its own floor.
         theme: Colours.
-        batch_size: Images in a batch, n; decides the floor.
         title: Takeaway or question.
         subtitle: Data set, encoder, sizes, seeds.
         spread: As in `lines.add_lines`.
@@ -44,20 +45,12 @@ def loss_floor(
         cross-view loss adds both directions, so its floor is twice that of one.
     """
     cells = cells[cells["kind"] == "contrastive"]
-    kind = "cross_view" if (cells["objective"] == "cross_view").all() and len(cells) else "nt_xent"
+    kind = _kind(cells)
     fig = go.Figure()
     top = int(cells["x"].max()) if len(cells) else 1
     bits = np.arange(top + 1)
-    floor = np.asarray([floor_of(batch_size, int(count), kind) for count in bits], np.float32)
-    fig.add_scatter(
-        x=bits.astype(np.float32),
-        y=floor,
-        mode="lines",
-        line=dict(color=theme.theory, width=1.5),
-        hovertemplate="floor of an encoder that keeps the bits only<br>%{x} bits: %{y:.3f} nats<extra></extra>",
-        showlegend=False,
-    )
-    labels = _add_finite_floors(fig, theme, cells, bits, batch_size, kind, compact)
+    batches = sorted(int(size) for size in cells["batch_size"].unique()) or [USUAL_BATCH]
+    labels = [label for size in batches for label in _add_floors(fig, theme, cells, bits, size, len(batches) > 1, compact)]
     labels += add_lines(fig, cells, theme, "loss", "bits", spread=spread, progress=progress, selected=selected, compact=compact)
     style(
         fig,
@@ -68,23 +61,30 @@ def loss_floor(
     )
     dial_axis(fig, sorted(set(cells["x"])), "Added bits, the same in both views", compact)
     fig.update_yaxes(title_text="" if compact else METRICS["loss"].axis, range=[0, float(finite(fig).max()) * 1.06])
-    saturated = saturation_bits(batch_size, kind)
-    if saturated < top:
-        fig.add_vline(x=saturated, line=dict(color=theme.theory, width=1, dash="dot"), layer="below")
+    saturated = [saturation_bits(size, kind) for size in batches]
+    for bound in saturated:
+        if bound < top:
+            fig.add_vline(x=bound, line=dict(color=theme.theory, width=1, dash="dot"), layer="below")
+    if saturated[-1] < top:
+        first, last = (f"{bound:.0f}" for bound in (saturated[0], saturated[-1]))
         fig.add_annotation(
-            x=saturated,
+            x=saturated[-1],
             y=1,
             yref="y domain",
-            text="" if compact else f"bits suffice from {saturated:.0f}",
+            text="" if compact else f"bits suffice from {first if first == last else f'{first} to {last}'}",
             showarrow=False,
             xanchor="left",
             yanchor="top",
             xshift=5,
             font=dict(color=theme.theory, size=12),
         )
-    _label_floor(fig, theme, bits, floor, compact)
+    _label_floor(fig, theme, bits, batches[-1], kind, compact)
     end_labels(fig, labels, top, compact)
     return fig.update_layout(hovermode="closest", dragmode=False if compact else "zoom")
+
+
+def _kind(cells: pd.DataFrame) -> str:
+    return "cross_view" if (cells["objective"] == "cross_view").all() and len(cells) else "nt_xent"
 
 
 def floor_of(batch_size: int, bits: int, kind: str) -> float:
@@ -92,31 +92,39 @@ def floor_of(batch_size: int, bits: int, kind: str) -> float:
     return (2 if kind == "cross_view" else 1) * randbit_floor(batch_size, bits, kind)
 
 
-def _add_finite_floors(
-    fig: go.Figure, theme: Theme, cells: pd.DataFrame, bits: np.ndarray, batch_size: int, kind: str, compact: bool
+def _add_floors(
+    fig: go.Figure, theme: Theme, cells: pd.DataFrame, bits: np.ndarray, batch_size: int, several: bool, compact: bool
 ) -> list[Label]:
-    """At a large temperature even perfect codes leave a loss: the same encoder at finite tau, where that shows."""
+    """The floor of one batch size; also that of a large temperature, at which even perfect codes leave a loss."""
+    kind = _kind(cells)
+    whose = f", batch {batch_size:,}" if several else ""
     labels = []
-    for tau in sorted(cells["tau"].unique()):
-        scale = 2 if kind == "cross_view" else 1
-        floor = [scale * randbit_floor_finite_tau(batch_size, int(count), tau, kind) for count in bits]
-        if floor[-1] < VISIBLE_REST:
-            continue
+    for tau in (None, *sorted(cells.loc[cells["batch_size"] == batch_size, "tau"].unique())):
+        if tau is None:
+            floor = [floor_of(batch_size, int(count), kind) for count in bits]
+            said, dash = f"floor of an encoder that keeps the bits only{whose}", "solid"
+        else:
+            scale = 2 if kind == "cross_view" else 1
+            floor = [scale * randbit_floor_finite_tau(batch_size, int(count), tau, kind) for count in bits]
+            if floor[-1] < VISIBLE_REST:
+                continue
+            said, dash = f"floor at tau {tau:g}{whose}, codes at right angles", "dot"
+            if not compact:
+                labels.append(Label(floor[-1], f"floor, tau {tau:g}{whose}", theme.theory))
         fig.add_scatter(
             x=bits.astype(np.float32),
             y=np.asarray(floor, np.float32),
             mode="lines",
-            line=dict(color=theme.theory, width=1, dash="dot"),
-            hovertemplate=f"floor at tau {tau:g}, codes at right angles<br>%{{x}} bits: %{{y:.3f}} nats<extra></extra>",
+            line=dict(color=theme.theory, width=1.5 if tau is None else 1, dash=dash),
+            hovertemplate=f"{said}<br>%{{x}} bits: %{{y:.3f}} nats<extra></extra>",
             showlegend=False,
         )
-        if not compact:
-            labels.append(Label(floor[-1], f"floor, tau {tau:g}", theme.theory))
     return labels
 
 
-def _label_floor(fig: go.Figure, theme: Theme, bits: np.ndarray, floor: np.ndarray, compact: bool) -> None:
+def _label_floor(fig: go.Figure, theme: Theme, bits: np.ndarray, batch_size: int, kind: str, compact: bool) -> None:
     """Name the floor on its steep part, right of the line; at the line's end it would sit among the other names."""
+    floor = np.array([floor_of(batch_size, int(count), kind) for count in bits])
     place = int(np.searchsorted(-floor, -floor[0] * 0.72))
     place = min(place, len(bits) - 1)
     fig.add_annotation(

@@ -19,8 +19,8 @@ from core.training.spec import CONTRASTIVE, Objective, RunSpec
 NEVER_COMPARED = frozenset({"seed", "threads", "device", "precision", "data_root", "save_every"})
 MEASURED_TOO = frozenset({"n_train", "n_test"})
 FIELDS = tuple(RunSpec.model_fields)
-CELL_COLUMNS = ("series", "kind", "place", "objective", "tau", "x", "mean", "sd", "low", "high", "n", "total")
-CELL_COLUMNS += ("diverged", "failed", "run_ids", "values", "run_id")
+CELL_COLUMNS = ("series", "kind", "place", "objective", "tau", "batch_size", "width", "x", "mean", "sd", "low", "high")
+CELL_COLUMNS += ("n", "total", "diverged", "failed", "run_ids", "values", "run_id")
 _OBJECTIVE_ORDER = {name: place for place, name in enumerate(get_args(Objective))}
 
 
@@ -96,17 +96,17 @@ def fold_seeds(runs: pd.DataFrame, metric: str, dial: str) -> pd.DataFrame:
         dial: RunSpec field on the x axis.
 
     Returns:
-        One row per line and dial value, in drawing order: series, kind, place, objective, tau, x, mean, sd (n − 1 in the
-        denominator, NaN below two runs), low, high, n (runs in the mean), total (runs of the cell), diverged, failed,
-        run_ids and values (tuples, by seed; of the runs in the mean first), run_id (first of them). Only finished runs with
-        a finite value enter the mean.
+        One row per line and dial value, in drawing order: series, kind, place, objective, tau, batch_size, width, x, mean,
+        sd (n − 1 in the denominator, NaN below two runs), low, high, n (runs in the mean), total (runs of the cell), diverged,
+        failed, run_ids and values (tuples, by seed; of the runs in the mean first), run_id (first of them). Only finished
+        runs with a finite value enter the mean.
     """
     if runs.empty:
         return pd.DataFrame(columns=CELL_COLUMNS)
     measured = runs[metric] if metric in runs else pd.Series(np.nan, index=runs.index)
     needed = runs[[name for name in (*FIELDS, "run_id", "status") if name in runs]]
     named = name_series(needed, dial).assign(value=pd.to_numeric(measured, errors="coerce").astype(float))
-    columns = ("place", dial, "seed", "run_id", "status", "value", "series", "kind", "objective", "tau")
+    columns = ("place", dial, "seed", "run_id", "status", "value", "series", "kind", "objective", "tau", "batch_size", "width")
     cells: dict[tuple, list[tuple]] = {}
     for run in zip(*(named[column].tolist() for column in columns), strict=True):  # plain values: pandas is slow on small groups
         cells.setdefault(run[:2], []).append(run)
@@ -115,7 +115,7 @@ def fold_seeds(runs: pd.DataFrame, metric: str, dial: str) -> pd.DataFrame:
 
 
 def _cell(place: int, x: float, runs: list[tuple]) -> tuple:
-    """One row of the folded table from its runs: (place, x, seed, run_id, status, value, series, kind, objective, tau) each."""
+    """One row of the folded table from its runs: (place, x, seed, run_id, status, value, series, ...) each."""
     counted = [run for run in runs if run[4] == "finished" and math.isfinite(run[5])]
     values = tuple(run[5] for run in counted)
     ids = (*(run[3] for run in counted), *(run[3] for run in runs if run not in counted))
@@ -123,9 +123,9 @@ def _cell(place: int, x: float, runs: list[tuple]) -> tuple:
     mean = statistics.fmean(values) if values else math.nan
     spread = statistics.stdev(values) if len(values) > 1 else math.nan
     low, high = (min(values), max(values)) if values else (math.nan, math.nan)
-    _, _, _, _, _, _, series, kind, objective, tau = runs[0]
+    series, kind, *settings = runs[0][6:]
     counts = (len(values), len(runs), states.count("diverged"), states.count("failed"))
-    return (series, kind, place, objective, tau, x, mean, spread, low, high, *counts, ids, values, ids[0])
+    return (series, kind, place, *settings, x, mean, spread, low, high, *counts, ids, values, ids[0])
 
 
 def _sortable(value: object) -> tuple[int, float, str]:
@@ -156,6 +156,14 @@ def describe(runs: pd.DataFrame, spread: str = "") -> str:
     sizes = pd.to_numeric(runs["n_train"], errors="coerce").dropna().unique()
     if len(sizes) == 1 and sizes[0] > 0:
         parts.append(f"n = {int(sizes[0]):,}")
-    seeds = runs["seed"].nunique()
-    parts.append(f"{spread} of {seeds} seeds" if spread and seeds > 1 else f"{seeds} seed{'s' if seeds != 1 else ''}")
+    fewest, most = _seeds(runs)
+    counted = f"{fewest} to {most} seeds" if fewest < most else f"{most} seed{'s' if most != 1 else ''}"
+    parts.append(f"{spread} of {counted}" if spread and most > 1 else counted)
     return ", ".join(parts)
+
+
+def _seeds(runs: pd.DataFrame) -> tuple[int, int]:
+    """Fewest and most seeds of one setting: a study may repeat some of its settings only, such as the ends of a dial."""
+    fields = [field for field in FIELDS if field in runs and field not in NEVER_COMPARED]
+    counts = runs.groupby(fields, dropna=False, sort=False)["seed"].nunique() if fields else runs[["seed"]].nunique()
+    return int(counts.min()), int(counts.max())

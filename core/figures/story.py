@@ -51,7 +51,9 @@ def story(cells: pd.DataFrame, metric: str, chance: float | None, known: pd.Data
     which = f"{best['series']} (the best without bits)" if there["series"].nunique() > 1 else best["series"]
     before, now = (with_spread(cell["mean"], metric, cell["sd"]) for cell in (best, after))
     with_bits = f"{_count(x)} {_bits(x)}"
-    said = f"With {which}, {METRICS[metric].name} accuracy goes from {before} to {now} with {with_bits} (chance {chance:.2g})."
+    hedge = "; one seed: not certain" if min(best["n"], after["n"]) < 2 else ""
+    name = METRICS[metric].name
+    said = f"With {which}, {name} accuracy goes from {before} to {now} with {with_bits} (chance {chance:.2g}{hedge})."
     instead = "" if known is None else _knows(known, best["series"], x)
     return " ".join(part for part in (said, instead, _supervised(cells, metric, x, best["mean"])) if part)
 
@@ -115,19 +117,18 @@ def _count(value: float) -> str:
     return COUNTS[int(value)] if 0 <= value < len(COUNTS) and value == int(value) else f"{value:g}"
 
 
-def loss_title(cells: pd.DataFrame, batch_size: int) -> str:
+def loss_title(cells: pd.DataFrame) -> str:
     """What the loss does as bits are added, in one plain sentence; a question where that cannot be said.
 
     Args:
         cells: Folded `loss` cells, bits on the x axis.
-        batch_size: Images in a batch.
     """
     contrastive = cells[(cells["kind"] == "contrastive") & (cells["n"] > 0)]
     ends = contrastive.sort_values("x").groupby("series")["mean"].agg(["first", "last"])
     if contrastive["x"].nunique() < 2 or not (ends["last"] < ends["first"]).all():
         return "How low could the bits alone bring the loss?"
     kind = "cross_view" if (contrastive["objective"] == "cross_view").all() else "nt_xent"
-    beyond = contrastive[contrastive["x"] >= saturation_bits(batch_size, kind)]
-    if beyond.empty:
+    suffice = contrastive["batch_size"].map(lambda size: saturation_bits(int(size), kind))
+    if not (contrastive["x"] >= suffice).any():
         return "More bits make the contrastive task easier"
     return "The bits alone satisfy the loss"

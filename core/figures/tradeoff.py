@@ -1,5 +1,7 @@
 """The trade-off plane: what an encoder knows of one feature against what it knows of another, as a path along the dial."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -10,6 +12,7 @@ from core.figures.theme import HEIGHT, Theme, end_label, style
 
 ROOM = (0.045, 0.07)  # accuracies across and up that a point's dial value needs for itself
 SMALLEST, LARGEST = 7, 15  # px, markers at the two ends of the dial
+FULL = [0, 1.04]
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 KEYS = ["series", "kind", "place", "objective", "tau", "x", "run_id"]
 
@@ -25,6 +28,7 @@ def tradeoff(
     subtitle: str = "",
     chance: tuple[float | None, float | None] = (None, None),
     progress: Progress | None = None,
+    zoom: bool = False,
     height: int = HEIGHT,
 ) -> go.Figure:
     """Draw one path per line of the study; markers grow along the dial.
@@ -39,6 +43,7 @@ def tradeoff(
         subtitle: Data set, encoder, sizes, seeds.
         chance: Accuracy of guessing each feature, y axis first; None = not drawn.
         progress: Runs done and planned; an unfinished study is half opaque and dotted.
+        zoom: Fit both axes to the data instead of 0 to 1, and say so.
         height: Pixels.
 
     Returns:
@@ -51,7 +56,8 @@ def tradeoff(
     fig = go.Figure()
     labels = []
     steps = sorted(points["x"].unique())
-    texts = _dial_values(points)
+    ranges = [_range(points[f"mean_{axis}"], points[f"sd_{axis}"]) if zoom else FULL for axis in "xy"]
+    texts = _dial_values(points, [(high - low) / (FULL[1] - FULL[0]) for low, high in ranges])
     for name, path in points.groupby("series", sort=False):
         color = colors[name]
         sizes = [SMALLEST + (LARGEST - SMALLEST) * steps.index(x) / max(len(steps) - 1, 1) for x in path["x"]]
@@ -74,16 +80,17 @@ def tradeoff(
             showlegend=False,
         )
         labels.append(Label(float(path["mean_y"].iloc[-1]), name, color))
-    axis = dict(range=[0, 1.04], tickvals=TICKS, tickformat=".1f")
+    ticks = dict(tickformat=".2f") if zoom else dict(tickvals=TICKS, tickformat=".1f")
     layout = dict(
-        xaxis=axis | dict(title=dict(text=METRICS[metrics[1]].axis)),
-        yaxis=axis | dict(title=dict(text=METRICS[metrics[0]].axis)),
+        xaxis=ticks | dict(range=ranges[0], title=dict(text=METRICS[metrics[1]].axis)),
+        yaxis=ticks | dict(range=ranges[1], title=dict(text=METRICS[metrics[0]].axis)),
         hovermode="closest",
     )
-    note = notes(first, " · ".join(filter(None, (subtitle, f"numbers and sizes along each path: {field_name(dial)}"))), progress)
+    along = f"numbers and sizes along each path: {field_name(dial)}"
+    note = notes(first, " · ".join(filter(None, (subtitle, along, "zoomed to the data" if zoom else ""))), progress)
     style(fig, theme, title=title, subtitle=note, height=height, layout=layout)
     _legend(fig, labels, theme)
-    _chance_lines(fig, theme, chance)
+    _chance_lines(fig, theme, chance, ranges)
     return fig
 
 
@@ -102,12 +109,27 @@ def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     return own.merge(other, on=["series", "x"]).sort_values(["place", "x"], kind="stable")
 
 
-def _dial_values(points: pd.DataFrame) -> pd.Series:
-    """What is written above each point: its dial value, or nothing where another point's stands already."""
+def _range(mean: pd.Series, spread: pd.Series) -> list[float]:
+    """Limits of an axis that just holds its points with their bars."""
+    if mean.empty:
+        return FULL
+    bars = spread.fillna(0)
+    low, high = float((mean - bars).min()), float((mean + bars).max())
+    margin = 0.08 * (high - low) or 0.01
+    return [low - margin, high + margin]
+
+
+def _dial_values(points: pd.DataFrame, scale: Sequence[float]) -> pd.Series:
+    """What is written above each point: its dial value, or nothing where another point's stands already.
+
+    Args:
+        points: From `paired`.
+        scale: Length of the x and the y axis as shares of the usual ones.
+    """
     written: list[tuple[float, float]] = []
     texts = []
     for point in points.itertuples():
-        free = all(abs(point.mean_x - x) > ROOM[0] or abs(point.mean_y - y) > ROOM[1] for x, y in written)
+        free = all(abs(point.mean_x - x) > ROOM[0] * scale[0] or abs(point.mean_y - y) > ROOM[1] * scale[1] for x, y in written)
         texts.append(f"{point.x:,.10g}" if free else "")
         if free:
             written.append((point.mean_x, point.mean_y))
@@ -138,13 +160,15 @@ def _legend(fig: go.Figure, labels: list[Label], theme: Theme) -> None:
         fig.update_layout(margin_r=min(24 + 7 * max(len(label.text) for label in labels), 200))
 
 
-def _chance_lines(fig: go.Figure, theme: Theme, chance: tuple[float | None, float | None]) -> None:
+def _chance_lines(fig: go.Figure, theme: Theme, chance: tuple[float | None, float | None], ranges: list[list[float]]) -> None:
+    """Lines of guessing, where they lie within the axes (x first)."""
     line = dict(color=theme.theory, width=1)
     across, up = chance
-    if across is not None:
+    (left, right), (low, high) = ranges
+    if across is not None and low <= across <= high:
         fig.add_hline(y=across, line=line, layer="below")
-    if up is not None:
+    if up is not None and left <= up <= right:
         fig.add_vline(x=up, line=line, layer="below")
-        end_label(fig, up, 1.015, "chance", theme.theory)
-    elif across is not None:
-        end_label(fig, 0.0, across + 0.02, "chance", theme.theory)
+        end_label(fig, up, high - 0.024 * (high - low), "chance", theme.theory)
+    elif across is not None and low <= across <= high:
+        end_label(fig, left, across + 0.019 * (high - low), "chance", theme.theory)

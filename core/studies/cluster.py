@@ -17,7 +17,7 @@ from core.studies.names import StudyError
 RUNS_PER_GPU = 4  # small encoders leave most of a GPU idle; each process takes some 0.5 GB of its memory for itself
 ADDRESS = re.compile(r"([a-z]+://)?[^\s/:]+:\d{1,5}|[a-z]+://\[[0-9a-fA-F:]+\]:\d{1,5}|inproc://.+")
 ANSWER_WITHIN = 10  # seconds for a scheduler to answer
-SILENT = logging.CRITICAL + 1  # Dask's lines are for its developers: what went wrong is told by the state of the study and its runs
+SILENT = logging.CRITICAL + 1  # Dask's lines are for its developers: what went wrong, the states of study and runs tell
 # Read by the C libraries when a process starts. Freed activations stay with the process: given back to the system after every
 # step, as Dask's own setting makes glibc do, they are mapped and zeroed again in the next, which halves the speed of training.
 WORKER_ENVIRONMENT = {

@@ -100,3 +100,5 @@ def test_description_names_data_encoder_size_and_seeds():
     table = runs({"seed": 0, "n_train": 4000}, {"seed": 1, "n_train": 4000})
     assert describe(table, "mean ± sd") == "MNIST-5k, ConvN, n = 4,000, mean ± sd of 2 seeds"
     assert describe(table.iloc[:1], "mean ± sd") == "MNIST-5k, ConvN, n = 4,000, 1 seed"
+    ends = runs(*({"seed": seed, "bits": bits, "n_train": 4000} for seed, bits in ((0, 0), (1, 0), (0, 5), (0, 10), (1, 10))))
+    assert describe(ends, "mean ± sd") == "MNIST-5k, ConvN, n = 4,000, mean ± sd of 1 to 2 seeds"

@@ -9,7 +9,7 @@ from core.figures.story import loss_title, story, takeaway
 def cells(values: dict[str, dict[int, float]], sd: float = 0.01) -> pd.DataFrame:
     """Folded cells: line -> bits -> mean. Lines called supervised or untrained are of that kind."""
     rows = [(name, x, mean) for name, line in values.items() for x, mean in line.items()]
-    table = pd.DataFrame(rows, columns=["series", "x", "mean"]).assign(sd=sd, n=3, objective="nt_xent")
+    table = pd.DataFrame(rows, columns=["series", "x", "mean"]).assign(sd=sd, n=3, objective="nt_xent", batch_size=250)
     return table.assign(kind=table["series"].where(table["series"].isin(["supervised", "untrained"]), "contrastive"))
 
 
@@ -65,6 +65,13 @@ def test_story_names_values_instead_and_the_supervised_control():
     )
 
 
+def test_one_seed_is_said_to_be_one():
+    table = cells({"tau 0.1": {0: 0.445, 10: 0.098}})
+    once = table.assign(sd=float("nan"), n=table["x"].map({0: 2, 10: 1}))
+    assert story(once, "linear_accuracy", 0.1).endswith("to 0.098 with ten bits (chance 0.1; one seed: not certain).")
+    assert "one seed" not in story(table, "linear_accuracy", 0.1)
+
+
 def test_a_weak_supervised_control_proves_nothing():
     said = story(cells({"tau 0.1": {0: 0.95, 15: 0.16}, "supervised": {15: 0.60}}), "linear_accuracy", 0.1)
     assert said.endswith("With labels, on the same inputs, it is 0.600 ± 0.010.")
@@ -72,6 +79,6 @@ def test_a_weak_supervised_control_proves_nothing():
 
 def test_loss_title_needs_a_falling_loss_and_saturation():
     falling = cells({"tau 0.1": {0: 3.0, 5: 2.0, 12: 0.1}})
-    assert loss_title(falling, 250) == "The bits alone satisfy the loss"
-    assert loss_title(falling[falling["x"] < 9], 250) == "More bits make the contrastive task easier"
-    assert loss_title(cells({"tau 0.1": {0: 0.5, 12: 0.6}}), 250).endswith("?")
+    assert loss_title(falling) == "The bits alone satisfy the loss"
+    assert loss_title(falling[falling["x"] < 9]) == "More bits make the contrastive task easier"
+    assert loss_title(cells({"tau 0.1": {0: 0.5, 12: 0.6}})).endswith("?")

@@ -90,6 +90,19 @@ def test_bands_follow_the_choice(cells):
     assert band("range").y[0] == pytest.approx(cell["high"], abs=1e-6)
 
 
+def test_no_band_lies_over_points_of_one_seed(runs):
+    """With second seeds at the ends of the dial only, the band ran straight across it, far from the line between."""
+    some = runs[(runs["tau"] == 0.1) & (runs["objective"] == "nt_xent") & ((runs["seed"] == 0) | runs["bits"].isin([0, 1, 20]))]
+    some = fold_seeds(some, "linear_accuracy", "bits")
+    figure = suppression(some, LIGHT)
+    bands = [trace for trace in figure.data if trace.fill == "toself"]
+    assert [sorted(set(trace.x.tolist())) for trace in bands] == [[0, 1]]
+    alone = next(trace for trace in figure.data if trace.error_y.array is not None)
+    end = some[some["x"] == 20].iloc[0]
+    assert alone.x.tolist() == [20] and alone.y[0] == pytest.approx(end["mean"], abs=1e-6)
+    assert alone.error_y.array[0] == pytest.approx(end["sd"], abs=1e-6)
+
+
 def test_every_seed_is_a_point_with_its_own_id(cells, runs):
     figure = suppression(cells[cells["series"] == "tau 0.1"], LIGHT, spread="seeds")
     rings = next(trace for trace in figure.data if trace.mode == "markers")
@@ -110,7 +123,7 @@ def test_diverged_cells_are_crossed_counted_and_do_not_set_the_scale(runs):
     runs = runs.copy()
     hit = (runs["bits"] == 20) & (runs["tau"] == 0.2) & (runs["objective"] == "nt_xent")
     runs.loc[hit, "status"], runs.loc[hit, "loss"] = "diverged", 1e6
-    figure = loss_floor(fold_seeds(runs, "loss", "bits"), LIGHT, batch_size=250, title="t")
+    figure = loss_floor(fold_seeds(runs, "loss", "bits"), LIGHT, title="t")
     assert figure.layout.yaxis.range[1] < 8
     crosses = next(trace for trace in figure.data if trace.mode == "markers")
     assert crosses.x.tolist() == [20] and crosses.customdata[0] in set(runs.loc[hit, "run_id"])
@@ -148,7 +161,7 @@ def test_empty_study_draws_an_empty_axis(cells):
 
 def test_floor_is_the_printed_one(runs):
     """Anchors of theory.md, section 7.10, n = 256: 6.236 without bits, 2.0754 with 6, 0.2564 with 10."""
-    figure = loss_floor(fold_seeds(runs, "loss", "bits"), LIGHT, batch_size=256)
+    figure = loss_floor(fold_seeds(runs.assign(batch_size=256), "loss", "bits"), LIGHT)
     floor = figure.data[0]
     assert floor.y[[0, 6, 10]].tolist() == pytest.approx([6.2364, 2.0754, 0.2564], abs=1e-4)
 
@@ -165,22 +178,32 @@ def test_floor_agrees_with_what_runs_record(runs):
 
 def test_loss_panel_leaves_out_other_losses(runs):
     """A supervised cross entropy is on another scale."""
-    drawn = lines(loss_floor(fold_seeds(runs, "loss", "bits"), LIGHT, batch_size=250))
+    drawn = lines(loss_floor(fold_seeds(runs, "loss", "bits"), LIGHT))
     assert list(drawn) == ["tau 0.05", "tau 0.1", "tau 0.2"]
 
 
 def test_saturation_is_marked_only_inside_the_tested_range(runs):
     cells = fold_seeds(runs, "loss", "bits")
-    assert loss_floor(cells, LIGHT, batch_size=250).layout.shapes[0].x0 == pytest.approx(np.log2(499))
-    assert not loss_floor(cells[cells["x"] <= 5], LIGHT, batch_size=250).layout.shapes
+    assert loss_floor(cells, LIGHT).layout.shapes[0].x0 == pytest.approx(np.log2(499))
+    assert not loss_floor(cells[cells["x"] <= 5], LIGHT).layout.shapes
 
 
 def test_a_temperature_that_leaves_a_rest_has_its_own_floor(runs):
     """Anchor of theory.md, section 7.10, n = 256, tau 0.2: 1.5956 with 10 bits; at 0.05 codes leave next to nothing."""
-    figure = loss_floor(fold_seeds(runs, "loss", "bits"), LIGHT, batch_size=256)
+    figure = loss_floor(fold_seeds(runs.assign(batch_size=256), "loss", "bits"), LIGHT)
     finite = [trace for trace in figure.data if trace.mode == "lines" and trace.line.dash == "dot"]
     assert len(finite) == 1 and finite[0].y[10] == pytest.approx(1.5956, abs=1e-4)
     assert "floor, tau 0.2" in [note.text for note in figure.layout.annotations]
+
+
+def test_each_batch_size_has_its_own_floor(runs):
+    both = pd.concat([runs, runs.assign(batch_size=64, run_id=runs["run_id"].str[::-1])])
+    figure = loss_floor(fold_seeds(both, "loss", "bits"), LIGHT)
+    floors = [trace for trace in figure.data if trace.mode == "lines" and trace.line.dash == "solid"]
+    assert [trace.y[5] for trace in floors] == pytest.approx([floor_of(64, 5, "nt_xent"), floor_of(250, 5, "nt_xent")])
+    assert [shape.x0 for shape in figure.layout.shapes] == pytest.approx([np.log2(127), np.log2(499)])
+    said = [note.text for note in figure.layout.annotations]
+    assert "bits suffice from 7 to 9" in said and {"floor, tau 0.2, batch 64", "floor, tau 0.2, batch 250"} <= set(said)
 
 
 def test_end_labels_of_a_low_chart_do_not_touch(runs):

@@ -61,6 +61,20 @@ def test_paths_hold_what_both_features_measured(runs):
     assert pio.to_json(fig) == pio.to_json(again)
 
 
+def test_zoom_fits_both_axes_and_says_so(runs):
+    """Paths of a few hundredths lay in a corner of an empty plane, whatever the switch above said."""
+    first, second = (fold_seeds(runs, metric, "digits") for metric in ("linear_accuracy", "digit_accuracy"))
+    what = dict(metrics=("linear_accuracy", "digit_accuracy"), dial="digits", chance=(0.1, 0.1))
+    fig, points = tradeoff(first, second, LIGHT, zoom=True, **what), paired(first, second)
+    for axis, name in ((fig.layout.xaxis, "x"), (fig.layout.yaxis, "y")):
+        low, high = axis.range
+        means, bars = points[f"mean_{name}"], points[f"sd_{name}"]
+        assert low < (means - bars).min() and (means + bars).max() < high and high - low < 1.2 * (means.max() - means.min()) + 0.1
+    assert "zoomed to the data" in fig.layout.title.text
+    assert not any(shape.y0 == shape.y1 == 0.1 for shape in fig.layout.shapes)  # chance lies below what is shown
+    assert tuple(tradeoff(first, second, LIGHT, **what).layout.xaxis.range) == (0, 1.04)
+
+
 def test_nothing_measured_is_an_empty_plane():
     empty = fold_seeds(Store("/nonexistent").table("none"), "linear_accuracy", "digits")
     assert len(tradeoff(empty, empty, DARK, metrics=("linear_accuracy", "digit_accuracy"), dial="digits").data) == 0

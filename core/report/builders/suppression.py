@@ -101,12 +101,10 @@ def loss_floor(source: Source, options: FloorOptions, theme: Theme) -> Drawing:
     losses = fold_seeds(runs, "loss", "bits")
     if not (losses["kind"] == "contrastive").any():
         raise CannotDraw(f"the study {entry.id!r} has no finished contrastive run")
-    batch = int(done["batch_size"].mode().iloc[0])
     figure = draw_floor(
         losses,
         theme,
-        batch_size=batch,
-        title=loss_title(losses, batch),
+        title=loss_title(losses),
         subtitle=describe(done, SPREAD_NAMES[options.spread] if options.spread != "seeds" else ""),
         spread=options.spread,
         progress=progress(entry, runs),

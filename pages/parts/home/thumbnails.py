@@ -83,10 +83,8 @@ def _loss(entry: Entry, runs: pd.DataFrame, progress: Progress) -> None:
     theme = current_theme()
 
     def make() -> tuple[str, go.Figure]:
-        losses, batch = fold_seeds(runs, "loss", "bits"), int(runs["batch_size"].mode().iloc[0])
-        return loss_title(losses, batch), loss_floor(
-            losses, theme, batch_size=batch, progress=progress, compact=True, height=HEIGHT
-        )
+        losses = fold_seeds(runs, "loss", "bits")
+        return loss_title(losses), loss_floor(losses, theme, progress=progress, compact=True, height=HEIGHT)
 
     title, figure = kept(make, "home_loss", version(entry), *progress, theme.name)
     with st.container(border=True, height="stretch"):

@@ -148,8 +148,7 @@ def _kept_bits(view: View) -> None:
     def make(**how) -> go.Figure:
         cells = view.cells(metric)
         if metric == "loss":
-            batch = int(view.finished["batch_size"].mode().iloc[0])
-            return loss_floor(cells, batch_size=batch, title=loss_title(cells, batch), **how)
+            return loss_floor(cells, title=loss_title(cells), **how)
         title = "How much of the code the encoder keeps"
         return suppression(cells, metric=metric, dial=view.dial, title=title, chance=COIN, **how)
 
