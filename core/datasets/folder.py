@@ -23,7 +23,7 @@ LOOKED_AT = 24  # images whose headers tell a folder's usual size before all of 
 SCANNED = 1000  # files among which these images are looked for
 LARGEST_DEFAULT = 224  # pixels a side; larger images are reduced to it unless a size is asked for
 NAMED = 5  # how many files a note names
-EXPECTED = "Expected: a folder with train/<class>/ and test/<class>/, image files inside."
+EXPECTED = "Expected: one folder for each class with its image files inside, or train/<class>/ and test/<class>/."
 
 
 

@@ -13,7 +13,7 @@ from core.datasets.folder import list_folder, natural_key, usual_side
 from core.datasets.sources import raw_folders
 from core.training.spec import RunSpec
 
-EXPECTED = "Expected: a folder with train/<class>/ and test/<class>/, image files inside."
+EXPECTED = "Expected: one folder for each class with its image files inside, or train/<class>/ and test/<class>/."
 
 
 def spec(root, **fields):

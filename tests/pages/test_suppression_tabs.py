@@ -154,6 +154,18 @@ def test_a_started_study_of_ones_own_is_drawn_as_its_runs_end(folder, stores, op
     app = open_page(SUPPRESSION, study=f"runs/{study.name}")
     assert app.get_by_key("sup_tab").value == "Your own data"
     assert len(charts(app)) == 2 and "bits" in titles(app)[0]
+    assert "an accuracy is known to about" not in texts(app)  # of 1,000 test images
+
+
+def test_few_test_images_and_unreadable_files_are_told_beside_the_curve(folder, stores, open_page):
+    from core.studies.own import OwnImages, own_study
+
+    study, left_out = own_study(OwnImages(folder, 4, 160, 40), 32), "3 of 203 files could not be read and were left out: a.jpg."
+    few = {run.run_id: {"n_train": 160, "n_test": 40, "notes": (left_out, "another note")} for run in study.expand()}
+    fixtures.fill(stores.runs, study, folders=True, embeddings=False, results=few)
+    said = texts(open_page(SUPPRESSION, study=f"runs/{study.name}"))
+    assert "With 40 test images an accuracy is known to about ± 0.16" in said  # 2 * sqrt(0.5 * 0.5 / 40)
+    assert said.count(left_out) == 1 and "another note" not in said
 
 
 @pytest.mark.parametrize(
@@ -179,6 +191,25 @@ def test_folders_that_cannot_be_studied_are_refused_with_advice(make, text, tmp_
     app = type_folder(open_page(SUPPRESSION, sup_tab="Your own data"), str(root))
     assert text.format(root=root).lower() in " ".join(error.value for error in app.error).lower()
     assert "sup_own_start" not in [button.key for button in app.button]
+
+
+def test_a_refused_path_keeps_its_capital_letters(tmp_path, stores, open_page):
+    """The path was told in small letters, which is another folder."""
+    root = tmp_path / "My Own Photos"
+    app = type_folder(open_page(SUPPRESSION, sup_tab="Your own data"), str(root))
+    assert app.error[0].value == (
+        f"The folder {root} does not exist. Expected: one folder for each class with its image files inside, or train/<class>/ "
+        "and test/<class>/."
+    )
+
+
+def test_a_class_of_very_few_images_is_pointed_out(folder, stores, open_page):
+    (folder / "rare").mkdir()
+    for number in range(2):
+        Image.new("RGB", (9, 9)).save(folder / "rare" / f"{number}.jpg")
+    app = type_folder(open_page(SUPPRESSION, sup_tab="Your own data"), str(folder))
+    assert "rare has 1 training image only: too few to tell what is learned of this class." in texts(app)
+    assert not any("kind 0 has" in caption.value for caption in app.caption)
 
 
 def picture(root, label, number):

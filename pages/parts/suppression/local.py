@@ -42,11 +42,11 @@ def local() -> None:
             icon=":material/inventory_2:",
         )
         return
+    chosen = st.multiselect(  # a row of its own: beside others, two names do not fit at 1024 px
+        "Encoders", list(there), default=list(there)[:MOST_ENCODERS], max_selections=MOST_ENCODERS, key="loc_encoders",
+        help="Samples, uploads, and runs that have left a checkpoint. A run with labels shows what supervision adds.",
+    )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.multiselect(
-            "Encoders", list(there), default=list(there)[:MOST_ENCODERS], max_selections=MOST_ENCODERS, key="loc_encoders",
-            help="Samples, uploads, and runs that have left a checkpoint. A run with labels shows what supervision adds.",
-        )  # fmt: skip
         folder = st.text_input("Images", key="loc_folder", placeholder="digits", help=FOLDER_HELP, width=220)
         k = st.slider("Groups", 2, 8, 4, key="loc_k", bind="query-params", width=200)
     data = folder.strip() or DIGITS

@@ -1,5 +1,9 @@
 """Your own data: point at an image folder, add bits, and see how much of your classes an encoder still learns."""
 
+import math
+from collections import Counter
+
+import pandas as pd
 import streamlit as st
 
 from core import analysis
@@ -23,6 +27,8 @@ from pages.parts.suppression.strip import strip
 DIAL = "bits"
 STARTED = "sup_own_started"  # the definition that was started last
 PACE_TIMEOUT = 90.0  # seconds; it decodes the folder on the way
+FEW_IN_CLASS = 10  # training images; a class of fewer is pointed out
+FEW_TESTED = 400  # test images, below which an accuracy is known to no better than 0.05
 FOLDER_HELP = (
     "One folder for each class with its images inside, or train/ and test/ with such folders. Sizes and formats may differ. "
     "Without test images a fifth of every class is kept for testing. A relative path starts at CONTRASTIVE_LENS_DATA. "
@@ -54,6 +60,7 @@ def own() -> None:
     state = live.watch(entry, "sup")
     if (runs["status"] == "finished").any():
         charts(entry, runs, state, DIAL, controls)
+        _how_sure(runs)
         run_panel(entry, runs, DIAL)
         claims(entry, runs, DIAL)
         strip(entry, DIAL)
@@ -61,6 +68,17 @@ def own() -> None:
         method(entry, runs)
     else:
         so_far(entry, state, DIAL, "sup")
+
+
+def _how_sure(runs: pd.DataFrame) -> None:
+    """How far a few test images may lead, and what was left out of the folder."""
+    finished = runs[runs["status"] == "finished"]
+    tested = int(pd.to_numeric(finished["n_test"], errors="coerce").max())
+    if 0 < tested < FEW_TESTED:
+        off = 1 / math.sqrt(tested)  # two standard errors of an accuracy of a half
+        st.caption(f"With {tested} test images an accuracy is known to about ± {off:.2f}, whatever the spread over seeds.")
+    for note in dict.fromkeys(note for notes in finished["notes"] for note in notes or () if "could not be read" in note):
+        st.caption(note)
 
 
 def _just_started(known: list[Entry]) -> Entry | None:
@@ -88,7 +106,8 @@ def _form() -> None:
     try:
         listing = list_folder(root)
     except DataError as error:
-        st.error(str(error).removeprefix("data_root: ").capitalize(), icon=":material/folder_off:")
+        text = str(error).removeprefix("data_root: ")
+        st.error(text[:1].upper() + text[1:], icon=":material/folder_off:")  # capitalize() would write the path in small letters
         return
     except OSError as error:
         st.error(f"{root} cannot be read: {error.strerror or error}.", icon=":material/folder_off:")
@@ -138,6 +157,11 @@ def _say(listing: Listing) -> None:
     names = ", ".join(listing.classes[:6]) + (f" and {len(listing.classes) - 6} more" if len(listing.classes) > 6 else "")
     train, test = f"{len(listing.train):,} training", f"{len(listing.test):,} test images"
     st.markdown(f"**{len(listing.classes)} classes** ({names}), **{train}** and **{test}**.")
+    counts = Counter(file.label for file in listing.train)
+    least = min(counts, key=lambda label: counts[label])
+    if counts[least] < FEW_IN_CLASS:
+        count = f"{counts[least]} training image{'s' if counts[least] != 1 else ''}"
+        st.caption(f"{listing.classes[least]} has {count} only: too few to tell what is learned of this class.")
     for note in listing.notes:
         st.caption(note)
 

@@ -114,7 +114,7 @@ def _charts(entry: Entry, runs: pd.DataFrame, state: StudyState, contest: Contes
     """Both accuracies side by side, the sentence, and the trade-off plane."""
     with controls:
         spread = spread_control()
-        zoom = st.toggle("Zoom to data", key="sup_zoom", bind="query-params", help="The accuracy axis shows 0 to 1 otherwise.")
+        zoom = st.toggle("Zoom to data", key="sup_zoom", bind="query-params", help="Accuracy axes show 0 to 1 otherwise.")
     progress = Progress(state.ended, max(state.total, studies.planned(entry)))
     finished = runs[runs["status"] == "finished"]
     view = View(entry, runs, finished, contest.dial, spread, progress, f"{version(entry)} {len(runs)}")
@@ -129,7 +129,7 @@ def _charts(entry: Entry, runs: pd.DataFrame, state: StudyState, contest: Contes
     said.markdown(contest_story(contest, first, second) or "Not enough has been measured yet to say what suppressed what.")
     if contest.dial == "color_strength":
         _class_from_colors(finished)
-    _plane(view, contest, chance)
+    _plane(view, contest, chance, zoom)
     footer(
         kept(lambda: provenance.line(finished, entry.name), "provenance", view.stamp),
         name=entry.name,
@@ -148,17 +148,17 @@ def _curve(view: View, metric: str, title: str, chance: float | None, zoom: bool
     clickable(view, view.chart(key, make, metric, zoom), key, twin, alt)
 
 
-def _plane(view: View, contest: Contest, chance: tuple[float | None, float | None]) -> None:
+def _plane(view: View, contest: Contest, chance: tuple[float | None, float | None], zoom: bool) -> None:
     theme = current_theme()
     verb = "Do" if contest.second_name.endswith("s") else "Does"
     title = f"{verb} the {contest.second_name} win what the {contest.first_name} loses?"
 
     def make() -> go.Figure:
         cells = (view.cells(contest.first), view.cells(contest.second))
-        marks = dict(metrics=(contest.first, contest.second), dial=contest.dial, chance=chance, progress=view.progress)
+        marks = dict(metrics=(contest.first, contest.second), dial=contest.dial, chance=chance, progress=view.progress, zoom=zoom)
         return tradeoff(*cells, theme, title=title, subtitle=view.subtitle, **marks)
 
-    figure = kept(make, "tradeoff", view.stamp, contest.dial, *view.progress, view.spread, theme.name)
+    figure = kept(make, "tradeoff", view.stamp, contest.dial, *view.progress, view.spread, zoom, theme.name)
     alt = f"{METRICS[contest.first].axis} against {METRICS[contest.second].axis}, a path along the dial for each line."
     show(figure, key="sup_plane", alt=alt, save=view.save("sup_plane"))
 

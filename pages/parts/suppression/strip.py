@@ -64,7 +64,7 @@ def _draw(runs: list[RunSpec], dial: str) -> None:
     theme = current_theme()
     texts = [f"{getattr(run, dial):,.10g}" for run in runs]
     source = setting_text("dataset", data_name(runs[0].dataset, runs[0].data_root))
-    about = f"{source}, {setting_text('augment', runs[0].augment)}"
+    about = f"{source}, augmentation: {runs[0].augment}"
     below = ". Squares below each pair: the bits that both views share" if any(bits.shape[1] for bits in shown.bits) else ""
 
     def make():
