@@ -1,7 +1,7 @@
 """Numbers from papers and public code: one TOML file per source in data/published, read into one tidy table.
 
 A file names its source, its trust grade and, for each table in it, the settings under which the numbers were made. Pages
-draw these numbers beside ours, never instead of ours, and only where the settings agree.
+draw these numbers beside ours, never instead of ours, and only where the settings agree or what differs is said.
 """
 
 import tomllib
@@ -36,6 +36,7 @@ class Table(BaseModel):
     metric: str  # a RunResult field where one fits, else a short name of its own
     seeds: int | None = None  # runs per value; None = not stated
     settings: dict[str, Any] = {}  # RunSpec fields that hold for the whole table
+    beside: str = ""  # dial of an experiment of ours that it stands beside although data and encoder differ, as `differs` says
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
 
@@ -130,6 +131,25 @@ def counterparts(runs: pd.DataFrame, metric: str, folder: Path = FOLDER) -> pd.D
         for source in sources(folder).values()
         for table in source.table
         if table.metric == metric and _some_run_agrees(runs, {"dataset": table.dataset, **table.settings})
+    )
+
+
+def beside(dial: str, metric: str, folder: Path = FOLDER) -> pd.DataFrame:
+    """The published values along a dial that stand beside our own experiment although they come from other data.
+
+    Args:
+        dial: RunSpec field.
+        metric: RunResult field.
+        folder: Where the TOML files lie.
+
+    Returns:
+        Rows as in `rows`; empty where there are none.
+    """
+    return _tidy(
+        (source, table)
+        for source in sources(folder).values()
+        for table in source.table
+        if table.beside == dial and table.metric == metric
     )
 
 

@@ -46,6 +46,19 @@ def test_counterparts_need_the_same_settings():
     assert published.counterparts(ours.drop(columns="epochs"), "online_accuracy").empty
 
 
+def test_colour_strength_stands_beside_our_own_whatever_its_data():
+    """Table 1 of SimCLR as printed, in shares; it is no counterpart of any study of ours."""
+    rows = published.beside("color_strength", "linear_accuracy")
+    plain = rows[rows["setting"] == ""].pivot(index="color_strength", columns="objective", values="value")
+    assert plain["nt_xent"].tolist() == [0.596, 0.610, 0.626, 0.632]
+    assert plain["supervised"].tolist() == [0.770, 0.767, 0.765, 0.757] and plain.index.tolist() == [0.125, 0.25, 0.5, 1]
+    blurred = rows[rows["setting"] == "with blur"]
+    assert blurred["value"].tolist() == [0.645, 0.754]
+    assert published.beside("bits", "online_accuracy").empty and published.beside("color_strength", "knn_accuracy").empty
+    source = published.sources()["simclr_2020_table1"]
+    assert "ImageNet" in published.difference(source) and "0.611 for SimCLR and 0.771" in source.differs
+
+
 def test_what_differs_is_said_with_its_measurement(tmp_path):
     source = published.sources()["randbits_mnist_notebook"]
     assert published.difference(source, tmp_path) == source.differs  # not measured yet

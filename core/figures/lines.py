@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.dials import places
-from core.figures.metrics import METRICS, field_name, number, with_spread
+from core.figures.metrics import METRICS, field_name, number, short_setting, with_spread
 from core.figures.theme import OBJECTIVE_COLORS, OKABE_ITO, Theme, end_label, rgba, spread_labels, temperature_colors
 from core.training.spec import USES_TAU
 
@@ -305,17 +305,21 @@ def _inner_height(fig: go.Figure) -> float:
 
 
 def add_published(fig: go.Figure, published: pd.DataFrame, metric: str, dial: str) -> None:
-    """Numbers of others: hollow diamonds on dashed lines, in the colour of their temperature."""
-    ramp = temperature_colors(sorted(published["tau"].unique()))
-    for (label, tau), line in published.sort_values(dial).groupby(["label", "tau"], sort=True):
+    """Numbers of others: hollow diamonds on dashed lines, in the colour of their temperature, else of their objective."""
+    tempered = "tau" in published and published["tau"].notna().all()
+    ramp = temperature_colors(sorted(published["tau"].unique())) if tempered else OBJECTIVE_COLORS
+    kind = "tau" if tempered else "objective"
+    lines = published.assign(setting=published.get("setting", "")).sort_values(dial)
+    for (label, which, setting), line in lines.groupby(["label", kind, "setting"], sort=True):
+        about = ", ".join(filter(None, (short_setting(kind, which), setting)))
         fig.add_scatter(
             x=places(dial, line[dial]),
             y=line["value"].to_numpy(np.float32),
             mode="lines+markers",
-            line=dict(color=ramp[tau], width=1.5, dash="dash"),
-            marker=dict(color=ramp[tau], size=10, symbol="diamond-open", line=dict(width=1.5)),
+            line=dict(color=ramp[which], width=1.5, dash="dash"),
+            marker=dict(color=ramp[which], size=10, symbol="diamond-open", line=dict(width=1.5)),
             hovertext=[
-                f"<b>{label}</b>, tau {tau:g}, {x:g} {field_name(dial)}<br>{METRICS[metric].name} {value:.4g} (published)"
+                f"<b>{label}</b>, {about}, {x:g} {field_name(dial)}<br>{METRICS[metric].name} {value:.4g} (published)"
                 for x, value in zip(line[dial], line["value"], strict=True)
             ],
             hovertemplate="%{hovertext}<extra></extra>",

@@ -40,7 +40,8 @@ def suppression(
         subtitle: Data set, encoder, sizes, seeds.
         spread: Band of one standard deviation, band from lowest to highest, or every run as a small point.
         chance: Accuracy of guessing; drawn when given.
-        published: Rows of `core.published` with the dial, tau, value and label; drawn as hollow diamonds on dashed lines.
+        published: Rows of `core.published` with the dial, tau or objective, value and label; drawn as hollow diamonds on dashed
+            lines.
         in_progress: Rows of `Store.table`; runs that are still training are drawn as rings.
         progress: Runs done and planned; an unfinished study is drawn half opaque and dotted.
         selected: A run id; its point is drawn as selected.

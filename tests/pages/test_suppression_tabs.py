@@ -87,6 +87,17 @@ def test_colours_say_what_the_histogram_alone_gives_away(stores, open_page):
     assert "the class of a test image is read with accuracy 0.250" in texts(open_page(SUPPRESSION, sup_tab="Colour"))
 
 
+def test_published_colour_strengths_are_drawn_with_their_source(stores, open_page):
+    fixtures.fill(stores.results, fixtures.study("color-cifar10", seeds=(0, 1)), embeddings=False)
+    app = open_page(SUPPRESSION, sup_tab="Colour")
+    drawn = json.loads(charts(app)[0])["data"]
+    diamonds = [trace for trace in drawn if trace.get("marker", {}).get("symbol") == "diamond-open"]
+    assert len(diamonds) == 4 and "SimCLR 2020" in diamonds[0]["hovertext"][0] and "(published)" in diamonds[0]["hovertext"][0]
+    assert "Chen, Kornblith, Norouzi, Hinton" in texts(app) and "other images and another encoder" in texts(app)
+    app.toggle(key="sup_published").set_value(False).run()
+    assert "diamond-open" not in charts(app)[0] and "Kornblith" not in texts(app)
+
+
 def test_a_link_to_a_study_opens_its_tab_and_its_run(stores, open_page):
     fixtures.fill(stores.results, fixtures.study("digits-cifar10", seeds=(0, 1)), embeddings=False)
     run = Store(stores.results).table("digits-cifar10").iloc[0]["run_id"]

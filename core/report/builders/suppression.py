@@ -61,7 +61,10 @@ def suppression(source: Source, options: SuppressionOptions, theme: Theme) -> Dr
     runs = entry.store.table(entry.name)
     done = finished(entry)
     cells = fold_seeds(runs, options.metric, dial)
-    theirs = published.counterparts(done, options.metric) if options.published else pd.DataFrame()
+    theirs = pd.DataFrame()
+    if options.published:
+        same, beside = published.counterparts(done, options.metric), published.beside(dial, options.metric)
+        theirs = same if len(same) else beside
     if not (cells["n"] > 0).any():
         raise CannotDraw(f"the study {entry.id!r} did not measure {METRICS[options.metric].name}")
     contest = CONTESTS[dial]

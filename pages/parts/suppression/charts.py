@@ -94,8 +94,7 @@ def charts(entry: Entry, runs: pd.DataFrame, state: StudyState, dial: str, contr
     beside = False
     if any(len(rows) for rows in theirs.values()):
         with controls:
-            hint = "Hollow diamonds: numbers of others."
-            beside = st.toggle("Published values", value=True, key="sup_published", bind="query-params", help=hint)
+            beside = published_control()
     said = st.container()
     grid = st.grid(2, min_column_width=460)
     with grid.cell():
@@ -113,13 +112,8 @@ def charts(entry: Entry, runs: pd.DataFrame, state: StudyState, dial: str, contr
         settings=entry.definition.to_toml if entry.definition else None,
         entry=entry,
     )
-    if beside and len(theirs[metric]):
-        sources = _sources(theirs[metric])
-        st.caption("◇ " + " · ".join(f"{row.citation} ({row.source_text})" for row in sources.itertuples()))
-        known = published.sources()
-        for name in sources["source"]:
-            if said_of_it := published.difference(known[name]):
-                st.caption(said_of_it)
+    if beside:
+        citations(theirs[metric])
 
 
 def _suppressed(view: View, theirs: dict[str, pd.DataFrame], zoom: bool, beside: bool) -> str:
@@ -156,12 +150,27 @@ def _kept_bits(view: View) -> None:
     clickable(view, view.chart(RIGHT, make, metric), RIGHT, LEFT, alt)
 
 
-def _sources(rows: pd.DataFrame) -> pd.DataFrame:
-    """Citation and trust of each published source that is drawn."""
-    named = rows.drop_duplicates("source").copy()
-    seeds = named["seeds"].map(lambda count: "one run a value" if count == 1 else f"{count} runs a value")
-    named["source_text"] = seeds + ", " + named["grade"].map(published.GRADES)
-    return named
+def published_control() -> bool:
+    """Whether numbers of others are drawn; the choice stands in the address."""
+    return st.toggle(
+        "Published values", value=True, key="sup_published", bind="query-params", help="Hollow diamonds: numbers of others."
+    )
+
+
+def citations(rows: pd.DataFrame) -> None:
+    """Say whose numbers are drawn, how far they can be trusted, and what is not the same in our runs."""
+    if rows.empty:
+        return
+    named, known = rows.drop_duplicates("source"), published.sources()
+    st.caption("◇ " + " · ".join(f"{row.citation} ({_trust(row)})" for row in named.itertuples()))
+    for name in named["source"]:
+        if differing := published.difference(known[name]):
+            st.caption(differing)
+
+
+def _trust(row) -> str:
+    runs = "" if pd.isna(row.seeds) else "one run a value" if row.seeds == 1 else f"{row.seeds:g} runs a value"
+    return ", ".join(filter(None, (runs, published.GRADES[row.grade])))
 
 
 def spread_control() -> Spread:

@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from core import provenance
+from core import provenance, published
 from core.figures.contest_story import contest_story, contest_title, rival_title
 from core.figures.contests import CONTESTS, Contest, chances
 from core.figures.dials import DIAL_AXES
@@ -20,7 +20,7 @@ from core.studies.catalogue import Entry
 from pages.parts import address, live, studies
 from pages.parts.chart import current_theme, footer, show
 from pages.parts.kept import kept, version
-from pages.parts.suppression.charts import LEFT, RIGHT, View, clickable, spread_control
+from pages.parts.suppression.charts import LEFT, RIGHT, View, citations, clickable, published_control, spread_control
 from pages.parts.suppression.claims import claims
 from pages.parts.suppression.details import cells_table, making
 from pages.parts.suppression.run import run_panel
@@ -119,10 +119,15 @@ def _charts(entry: Entry, runs: pd.DataFrame, state: StudyState, contest: Contes
     finished = runs[runs["status"] == "finished"]
     view = View(entry, runs, finished, contest.dial, spread, progress, f"{version(entry)} {len(runs)}")
     chance = chances(contest, finished)
+    theirs = published.beside(contest.dial, contest.first)
+    if len(theirs):
+        with controls:
+            theirs = theirs if published_control() else theirs.iloc[:0]
     said = st.container()
     grid = st.grid(2, min_column_width=460)
     with grid.cell():
-        _curve(view, contest.first, contest_title(contest, view.cells(contest.first), chance[0]), chance[0], zoom, LEFT, RIGHT)
+        title = contest_title(contest, view.cells(contest.first), chance[0])
+        _curve(view, contest.first, title, chance[0], zoom, LEFT, RIGHT, theirs)
     with grid.cell():
         _curve(view, contest.second, rival_title(contest), chance[1], zoom, RIGHT, LEFT)
     first, second = view.cells(contest.first), view.cells(contest.second)
@@ -138,14 +143,25 @@ def _charts(entry: Entry, runs: pd.DataFrame, state: StudyState, contest: Contes
         settings=entry.definition.to_toml if entry.definition else None,
         entry=entry,
     )
+    citations(theirs)
 
 
-def _curve(view: View, metric: str, title: str, chance: float | None, zoom: bool, key: str, twin: str) -> None:
+def _curve(
+    view: View,
+    metric: str,
+    title: str,
+    chance: float | None,
+    zoom: bool,
+    key: str,
+    twin: str,
+    theirs: pd.DataFrame | None = None,
+) -> None:
     def make(**how) -> go.Figure:
-        return suppression(view.cells(metric), metric=metric, dial=view.dial, title=title, chance=chance, zoom=zoom, **how)
+        what = dict(metric=metric, dial=view.dial, title=title, chance=chance, zoom=zoom, published=theirs)
+        return suppression(view.cells(metric), **what, **how)
 
     alt = f"{METRICS[metric].axis} against {DIAL_AXES[view.dial].lower()}, one line per temperature or objective."
-    clickable(view, view.chart(key, make, metric, zoom), key, twin, alt)
+    clickable(view, view.chart(key, make, metric, zoom, theirs is not None and len(theirs) > 0), key, twin, alt)
 
 
 def _plane(view: View, contest: Contest, chance: tuple[float | None, float | None], zoom: bool) -> None:
