@@ -125,7 +125,7 @@ def _told(cell: pd.Series, metric: str) -> str:
 def _verdict(contest: Contest, own: Change, other: Change | None) -> str:
     """Which feature gave way; careful where the spread does not carry it."""
     if own.known and not own.clear:
-        return "no difference beyond the spread over seeds."
+        return f"for the {contest.first_name}, no difference beyond the spread over seeds."
     hedge = "" if own.known else " (one seed: not certain)"
     if not own.known and abs(own.value) < LEAST:
         return f"the {contest.first_name} hardly changed{hedge}."

@@ -73,12 +73,18 @@ def suppression(
     _value_axis(fig, metric, zoom, compact)
     if labels and metric == "bits_known":
         labels.append(_add_all_bits(fig, theme, max(tested)))
-    elif labels and chance is not None and METRICS[metric].is_accuracy:
+    elif labels and chance is not None and METRICS[metric].is_accuracy and _within(fig, chance):
         fig.add_hline(y=chance, line=dict(color=theme.theory, width=1), layer="below")
         labels.append(Label(chance, "chance", theme.theory))
     lines.end_labels(fig, labels, float(places(dial, [max(tested, default=1.0)])[0]), compact)
     lines.place_ring_names(fig)
     return fig.update_layout(hovermode="closest", dragmode=False if compact else "zoom")
+
+
+def _within(fig: go.Figure, value: float) -> bool:
+    """Whether the y axis shows a value: zoomed to the data, it may not, and a name at its end would stand for another height."""
+    low, high = fig.layout.yaxis.range
+    return low <= value <= high
 
 
 def _value_axis(fig: go.Figure, metric: str, zoom: bool, compact: bool) -> None:
@@ -89,6 +95,8 @@ def _value_axis(fig: go.Figure, metric: str, zoom: bool, compact: bool) -> None:
     elif zoom and len(values):
         margin = (values.max() - values.min()) * 0.06 or 0.01
         fig.update_yaxes(range=[float(values.min() - margin), float(values.max() + margin)])
+        if METRICS[metric].is_accuracy:
+            fig.update_yaxes(tickformat=".2f")
     else:
         top = float(values.max()) if len(values) else 1.0
         fig.update_yaxes(range=[min(0.0, float(values.min()) if len(values) else 0.0), top * 1.06 or 1.0])

@@ -51,6 +51,14 @@ def test_a_difference_within_the_spread_does_not_hold():
     assert found[-1].status == "open" and found[-1].said == "the study has one temperature only"
 
 
+def test_no_difference_is_said_of_the_feature_that_shows_none():
+    """The rival may well have moved: the sentence ended in "no difference" beside a clear one."""
+    noisy = ("tau 0.1", "contrastive", 0.1, {0: (0.428, 0.003), 1: (0.420, 0.006)})
+    rival = ("tau 0.1", "contrastive", 0.1, {0: (0.763, 0.003), 1: (0.694, 0.002)})
+    told = contest_story(CONTESTS["color_strength"], cells(noisy), cells(rival))
+    assert told.endswith("from 0.763 ± 0.003 to 0.694 ± 0.002: for the class, no difference beyond the spread over seeds.")
+
+
 def test_one_seed_gives_no_verdict():
     found = claims("digits", cells(LOW, HIGH, LABELS, seeds=1), cells(DIGIT, seeds=1), 0.1)
     assert set(status(found).values()) == {"open"}

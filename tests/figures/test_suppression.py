@@ -67,6 +67,17 @@ def test_zoom_fits_the_data_and_says_so(cells):
     assert "zoomed to the data" in figure.layout.title.text
 
 
+def test_chance_is_named_only_where_it_is_shown(cells):
+    """Zoomed far above it, the name stood at the lower end of the axis, as if chance were 0.85."""
+
+    def names(**how):
+        figure = suppression(cells[cells["series"] == "Supervised"], LIGHT, chance=0.1, **how)
+        return [note.text.strip() for note in figure.layout.annotations], figure.layout.shapes
+
+    assert "chance" in names()[0] and len(names()[1]) == 1
+    assert "chance" not in names(zoom=True)[0] and not names(zoom=True)[1]
+
+
 def test_same_input_same_json(cells):
     """Unchanged figures are sent by reference, so building twice must give the same bytes."""
     assert suppression(cells, DARK, chance=0.1).to_json() == suppression(cells, DARK, chance=0.1).to_json()
