@@ -247,6 +247,17 @@ def test_local_features_show_what_samples_treat_alike(stores, open_page, monkeyp
     assert ASKED[-1][1]["k"] == 6 and not app.exception
 
 
+def test_checkpoints_of_runs_are_named_by_their_settings(stores, monkeypatch):
+    """They were listed as bare numbers behind the title: "supervised, 0.1, 0, conv, 0"."""
+    from pages.parts.suppression.local import checkpoints
+
+    fixtures.fill(stores.runs, fixtures.study("randbit-quick"), folders=True, embeddings=False)
+    for run in Store(stores.runs).table("randbit-quick").itertuples():
+        (stores.runs / "randbit-quick" / run.run_id / "checkpoint.safetensors").touch()
+    names = [name for name in checkpoints() if "·" in name]
+    assert any(name.startswith("NT-Xent, tau 0.1, 10 bits, ConvN, seed 0 · ") for name in names), names
+
+
 def test_changing_the_tab_leaves_study_and_run_behind(stores, open_page):
     fixtures.fill(stores.results, fixtures.study("digits-cifar10", seeds=(0, 1)), embeddings=False)
     app = open_page(SUPPRESSION, study="results/digits-cifar10")

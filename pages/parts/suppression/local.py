@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from core import analysis
-from core.figures.metrics import plain
+from core.figures.metrics import applies, short_setting
 from core.figures.part_masks import part_masks
 from core.inspections import samples
 from core.inspections.local import DIGITS, LocalFeatures
@@ -81,14 +81,20 @@ def local() -> None:
 def checkpoints() -> dict[str, Path]:
     """Every checkpoint that can be opened here: name -> file."""
     found = {sample.title: sample.path.absolute() for sample in samples.present()}
-    found |= {upload.name: upload.path for upload in uploads().all()}
+    for upload in uploads().all():
+        twice = f"{upload.name} ({upload.sha256[:6]})"  # two files of one name
+        found[twice if upload.name in found else upload.name] = upload.path
     for entry in studies.entries(lambda entry: entry.origin == "runs"):
         for row in studies.table(entry).itertuples():
             path = entry.store.checkpoint(entry.name, row.run_id)
             if path is not None:
-                settings = ", ".join(plain(getattr(row, dial)) for dial in DIALS)
-                found[f"{entry.title}: {settings}"] = path.absolute()
+                found[f"{_settings(row)} · {entry.title}"] = path.absolute()
     return found
+
+
+def _settings(run) -> str:
+    """What tells a run apart, before the name of its study: over the columns of a chart only the beginning is read."""
+    return ", ".join(short_setting(field, getattr(run, field)) for field in DIALS if applies(field, run.objective))
 
 
 def _fetch(sources: list[tuple[str, str]], data: str, k: int) -> LocalFeatures:
