@@ -32,6 +32,7 @@ class Curve(NamedTuple):
     color: str
     faint: bool = False  # another seed of the run in focus
     live: bool = False  # still running
+    bits: int = 1  # that both views share; without any, what is kept as the floor is the loss of knowing nothing
 
 
 def curves(
@@ -133,7 +134,8 @@ def _add_theory(
         known = [curve.history["loss_floor"].dropna() for curve in shown if "loss_floor" in curve.history]
         floors = {round(float(value), 6) for column in known for value in column}
         if len(floors) == 1 and max(floors) <= high:
-            lines.append((floors.pop(), "floor: the shared bits only"))
+            nothing = not any(curve.bits for curve in shown if "loss_floor" in curve.history)
+            lines.append((floors.pop(), "knowing nothing" if nothing else "floor: the shared bits only"))
     elif chance is not None and metric in METRICS and METRICS[metric].is_accuracy:
         lines.append((chance, "chance"))
     last = max((int(curve.history["epoch"].max()) for curve in shown if len(curve.history)), default=1)

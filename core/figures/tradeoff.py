@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from core.figures.lines import LIVE_OPACITY, Label, Progress, notes, series_colors
 from core.figures.metrics import METRICS, field_name, with_spread
+from core.figures.text import WIDE_SUBTITLE, make_room, wrapped
 from core.figures.theme import HEIGHT, Theme, end_label, style
 
 ROOM = (0.045, 0.07)  # accuracies across and up that a point's dial value needs for itself
@@ -88,7 +89,8 @@ def tradeoff(
     )
     along = f"numbers and sizes along each path: {field_name(dial)}"
     note = notes(first, " · ".join(filter(None, (subtitle, along, "zoomed to the data" if zoom else ""))), progress)
-    style(fig, theme, title=title, subtitle=note, height=height, layout=layout)
+    style(fig, theme, title=title, subtitle=wrapped(note, WIDE_SUBTITLE), height=height, layout=layout)
+    make_room(fig)
     _legend(fig, labels, theme)
     _chance_lines(fig, theme, chance, ranges)
     return fig

@@ -24,6 +24,12 @@ def test_two_panels_share_the_epochs():
     assert {note.text for note in figure.layout.annotations} == {"chance", "floor: the shared bits only"}
 
 
+def test_without_bits_the_floor_is_that_of_knowing_nothing():
+    """It was called the floor of the shared bits in studies that share none, where the loss lies far below it."""
+    figure = curves([curve([6.0, 2.0], floor=5.5, bits=0)], LIGHT, ("loss",))
+    assert [note.text for note in figure.layout.annotations] == ["knowing nothing"]
+
+
 def test_infinite_losses_leave_a_gap_are_crossed_and_do_not_set_the_scale():
     figure = curves([curve([3.0, float("inf"), float("nan"), 1e0])], LIGHT, ("loss",))
     assert np.isnan(figure.data[0].y[1:3]).all() and figure.layout.yaxis.range[1] < 3.5

@@ -71,6 +71,8 @@ def test_zoom_fits_both_axes_and_says_so(runs):
         means, bars = points[f"mean_{name}"], points[f"sd_{name}"]
         assert low < (means - bars).min() and (means + bars).max() < high and high - low < 1.2 * (means.max() - means.min()) + 0.1
     assert "zoomed to the data" in fig.layout.title.text
+    long = tradeoff(first, second, LIGHT, zoom=True, subtitle="a subtitle that needs more than " * 4, **what)
+    assert long.layout.title.text.count("<br>") == 2 and long.layout.margin.t > fig.layout.margin.t  # else cut at 1024 px
     assert not any(shape.y0 == shape.y1 == 0.1 for shape in fig.layout.shapes)  # chance lies below what is shown
     assert tuple(tradeoff(first, second, LIGHT, **what).layout.xaxis.range) == (0, 1.04)
 

@@ -89,6 +89,7 @@ def _curves(entry: Entry, run: pd.Series, cell: pd.DataFrame, color: str) -> Non
             color,
             faint=other.run_id != run["run_id"],
             live=other.status == "running",
+            bits=int(other.bits),
         )
         for other in cell.itertuples()
     ]
