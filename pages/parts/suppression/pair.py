@@ -46,7 +46,7 @@ EXPERIMENTS = {
         "pictures it says nothing; with thousands it nearly names the picture. **Which of the two does the encoder learn?**",
         "A digit is drawn for each picture in every epoch, before the two views are made, from the first N training digits. "
         "The object is probed on pictures with these digits, the digit on test digits that no training picture carried, so its "
-        "chance is a tenth for every N. In the shipped definitions all views are grey, as colours would be "
+        "chance is a tenth for every N. Where the setting 'grey probability' is 1, all views are grey, as colours would be "
         "a third and easier feature. Offsets and pixelwise maximum as in the digits notebook of Chen, Luo, Li 2021.",
         "digits-cifar10",
     ),
