@@ -7,6 +7,7 @@ progress through a Dask topic. Killed at any moment, the next one goes on where 
 import contextlib
 import os
 import queue
+import re
 import secrets
 import signal
 import threading
@@ -33,6 +34,7 @@ HEARTBEAT = 2.0  # seconds between signs of life in state.json
 TICK = 0.2  # seconds between looks at requests
 STOP_GRACE = 60.0  # seconds for running runs to end their batch after a stop
 LOST_AFTER = 60.0  # seconds without the scheduler before the study is given up
+MEANT_FOR_PEOPLE = re.compile(r"(core\.[\w.]+|ValueError): ")  # kinds of error whose words say all; others are named
 
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
@@ -178,7 +180,9 @@ class Supervisor:
         if self.waiting or self.futures:
             self.beat("stopped", f"Stopped with {len(self.waiting) + len(self.futures)} of {self.total} runs left to do.")
         elif failed and len(failed) == len(rows):
-            self.beat("failed", f"All {len(rows)} runs failed; the first with: {failed[0]['result'].get('error')}")
+            error = failed[0]["result"].get("error")
+            said = "The only run failed" if len(rows) == 1 else f"All {len(rows)} runs failed; the first"
+            self.beat("failed", f"{said} with: {error}")
         else:
             self.beat("finished", f"{len(failed)} of {self.total} runs failed; their logs say why." if failed else "")
 
@@ -302,6 +306,8 @@ class Supervisor:
     def try_again(self, one: Active, error: str) -> None:
         """Hand a failed run out once more, or record it as failed."""
         run_id, last = one.run.run_id, error.strip().splitlines()[-1]
+        if known := MEANT_FOR_PEOPLE.match(last):
+            last = last[known.end() :]
         self.writer.log(run_id, f"Attempt {one.attempt} failed.\n{error}")
         if max(one.tries, one.submissions) < TRIES:
             self.waiting.appendleft(one.run)

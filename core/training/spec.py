@@ -229,5 +229,5 @@ class RunResult(BaseModel):
     device: str = ""
     versions: dict[str, str] = {}  # python, torch, contrastive_lens, ...
     finished_at: str = ""  # ISO 8601, UTC
-    error: str | None = None  # last line of the traceback of a failed run
+    error: str | None = None  # of a failed run: the last line of its traceback
     notes: tuple[str, ...] = ()  # what was left out, clamped or did not converge

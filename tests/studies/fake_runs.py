@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from core.datasets.dataset import DataError
 from core.training.spec import RunResult, RunSpec
 
 
@@ -89,6 +90,10 @@ class Unsendable(Exception):
 
 def unsendable(spec: RunSpec, on_progress=None, should_stop=None, attempt=1) -> TrainedRun:
     raise Unsendable("a message")
+
+
+def without_data(spec: RunSpec, on_progress=None, should_stop=None, attempt=1) -> TrainedRun:
+    raise DataError("data_root: there is no folder photos.")
 
 
 def deadly(spec: RunSpec, on_progress=None, should_stop=None, attempt=1) -> TrainedRun:

@@ -122,7 +122,7 @@ def test_a_run_that_fails_three_times_is_recorded_and_the_study_goes_on(bench):
     for each in study.expand():
         assert bench.executed()[each.run_id] == (3 if each.bits == 5 else 1)
         if each.bits == 5:
-            assert table.error[each.run_id] == "ValueError: 5 bits make the input not fit the encoder"
+            assert table.error[each.run_id] == "5 bits make the input not fit the encoder"
             log = bench.store.log("s", each.run_id)
             assert log.count("Traceback (most recent call last):") == 3 and "Attempt 3 failed." in log
     assert bench.run(study).failed == 0  # the cause is gone: the next start tries the failed ones again, and only them
@@ -132,12 +132,17 @@ def test_a_run_that_fails_three_times_is_recorded_and_the_study_goes_on(bench):
 def test_when_every_run_fails_the_study_has_failed(bench):
     state = bench.run(bench.study(bits=[5]), "failing")
     assert state.status == "failed"
-    assert state.message == "All 2 runs failed; the first with: ValueError: 5 bits make the input not fit the encoder"
+    assert state.message == "All 2 runs failed; the first with: 5 bits make the input not fit the encoder"
 
 
 def test_an_exception_that_cannot_be_sent_still_arrives(bench):
     state = bench.run(bench.study(bits=[0], seeds=[0]), "unsendable")
-    assert state.message == "All 1 runs failed; the first with: tests.studies.fake_runs.Unsendable: a message"
+    assert state.message == "The only run failed with: tests.studies.fake_runs.Unsendable: a message"
+
+
+def test_words_for_people_come_without_the_name_of_their_exception(bench):
+    state = bench.run(bench.study(bits=[0], seeds=[0]), "without_data")
+    assert state.message == "The only run failed with: data_root: there is no folder photos."
 
 
 def test_a_diverged_run_is_a_result(bench):
