@@ -11,7 +11,7 @@ from pages.parts.loss_family.motion import motion
 
 # Name -> the question it answers, and the view.
 VIEWS = {
-    "Motion": ("Alignment draws the two views of an image together, uniformity parts all points. **Where does a loss lead?**", motion),
+    "Motion": ("Alignment draws two views together, uniformity parts all points. **Where does a loss take them?**", motion),
     "NT-Xent inside": ("**For which weight is the generalized loss NT-Xent**, and whose convention is it?", identity),
     "Conventions": ("**What does a lambda from a paper or a notebook mean here?**", conventions),
     "Information": ("**What do the two parts say about mutual information**, and where does that reading end?", information),
