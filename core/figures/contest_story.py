@@ -93,7 +93,7 @@ def contest_story(contest: Contest, first: pd.DataFrame, second: pd.DataFrame) -
         begins = rival.iloc[0]["x"]  # without digits there is none to be known
         since = "" if begins == start else f", from {begins:,.10g} on,"
         said[0] += f", that on the {contest.second_name}{since} from {other.text}"
-    said[0] += f": {_verdict(contest, own, other)}"
+    said[0] += f": {_verdict(contest, own, other)}{_alone(first, contest.first, own)}."
     labels = first[(first["kind"] == "supervised") & (first["n"] > 0)].sort_values("x")
     if len(labels) > 1:
         with_labels = change(labels.iloc[0], labels.iloc[-1], contest.first)
@@ -113,9 +113,19 @@ def contest_story(contest: Contest, first: pd.DataFrame, second: pd.DataFrame) -
 
 def _telling(cells: pd.DataFrame) -> pd.DataFrame | None:
     """The contrastive line that changed most between the ends of the dial; None where no line has two values."""
+    return max(_lines(cells), key=lambda line: abs(line.iloc[-1]["mean"] - line.iloc[0]["mean"]), default=None)
+
+
+def _lines(cells: pd.DataFrame) -> list[pd.DataFrame]:
     learned = cells[(cells["kind"] == "contrastive") & (cells["n"] > 0)]
-    lines = [line.sort_values("x") for _, line in learned.groupby("series", sort=False) if len(line) > 1]
-    return max(lines, key=lambda line: abs(line.iloc[-1]["mean"] - line.iloc[0]["mean"]), default=None)
+    return [line.sort_values("x") for _, line in learned.groupby("series", sort=False) if len(line) > 1]
+
+
+def _alone(cells: pd.DataFrame, metric: str, own: Change) -> str:
+    """Said of a clear difference that other lines do not share; the one that is told changed most."""
+    changes = [change(line.iloc[0], line.iloc[-1], metric) for line in _lines(cells)]
+    share = sum(moved.clear and moved.value * own.value > 0 for moved in changes)
+    return f", but clearly so in {share} of {len(changes)} lines only" if own.clear and share < len(changes) else ""
 
 
 def _told(cell: pd.Series, metric: str) -> str:
@@ -125,16 +135,16 @@ def _told(cell: pd.Series, metric: str) -> str:
 def _verdict(contest: Contest, own: Change, other: Change | None) -> str:
     """Which feature gave way; careful where the spread does not carry it."""
     if own.known and not own.clear:
-        return f"for the {contest.first_name}, no difference beyond the spread over seeds."
+        return f"for the {contest.first_name}, no difference beyond the spread over seeds"
     hedge = "" if own.known else " (one seed: not certain)"
     if not own.known and abs(own.value) < LEAST:
-        return f"the {contest.first_name} hardly changed{hedge}."
+        return f"the {contest.first_name} hardly changed{hedge}"
     # The rival counts as moved only by as much as the first feature must: a thousandth is no gain.
     moved = other is not None and (other.clear if other.known else abs(other.value) >= LEAST)
     if own.value < 0 and moved and other.value > 0:
-        return f"the {contest.second_name} gained what the {contest.first_name} lost{hedge}."
+        return f"the {contest.second_name} gained what the {contest.first_name} lost{hedge}"
     if own.value < 0:
-        return f"the {contest.first_name} gave way{hedge}."
+        return f"the {contest.first_name} gave way{hedge}"
     if moved and other.value < 0:
-        return f"the {contest.first_name} gained what the {contest.second_name} lost{hedge}."
-    return f"the {contest.first_name} did not suffer{hedge}."
+        return f"the {contest.first_name} gained what the {contest.second_name} lost{hedge}"
+    return f"the {contest.first_name} did not suffer{hedge}"

@@ -161,6 +161,15 @@ def test_title_and_story_say_what_gave_way():
     assert "the digit gained what the object lost." in told and "the object is still there to be learned" in told
 
 
+def test_a_line_that_falls_alone_is_told_as_such():
+    """As digits on Tiny-ImageNet gave it: the line that changed most fell, the others did not."""
+    flat = ("tau 0.05", "contrastive", 0.05, {0: (0.372, 0.010), 4000: (0.379, 0.006)})
+    falls = ("tau 0.1", "contrastive", 0.1, {0: (0.391, 0.008), 4000: (0.369, 0.001)})
+    told = contest_story(CONTESTS["digits"], cells(flat, falls), cells(DIGIT))
+    assert "With tau 0.1" in told and told.endswith("the object gave way, but clearly so in 1 of 2 lines only.")
+    assert "lines only" not in contest_story(CONTESTS["digits"], cells(LOW, HIGH), cells(DIGIT, DIGIT_HIGH))
+
+
 def test_a_rival_that_training_unlearns_is_told():
     contest = CONTESTS["digits"]
     lost = ("tau 0.2", "contrastive", 0.2, {256: (0.15, 0.0), 4000: (0.15, 0.0)})
