@@ -111,4 +111,4 @@ def time_needed(definition: StudySpec, done: Sequence[str] = ()) -> str:
     where = f"on {workers} core{'s' if workers != 1 else ''}"
     if expected.seconds is None:
         return f"{count}; no comparable run was timed yet, so there is no estimate"
-    return f"{count}, {spoken(expected.seconds)} {where}, judging by {expected.measured} timed runs"
+    return f"{count}, {spoken(expected.seconds)} {where}, judging by {expected.measured:,} timed runs"
