@@ -1,13 +1,22 @@
 """Shared test settings: one thread per process, no network, real data only where it lies."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+MAIN = sys.modules["__main__"]
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests measure results, not speed; one thread keeps them reproducible
+
+
+@pytest.fixture(autouse=True)
+def own_main_module():
+    """Streamlit's test runner leaves the page as the program's main module, which a worker process started later would import."""
+    yield
+    sys.modules["__main__"] = MAIN
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """A figure as PNG, SVG or PDF in a chosen size, with its provenance at the foot; drawn by a process of its own."""
 
 import base64
+import contextlib
 import json
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from core.report.sheet import Sheet, compose, lay_out
 Format = Literal["png", "svg", "pdf"]
 MIME = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 START_SECONDS, EACH_SECONDS = 180, 60  # a loaded machine takes a minute to open a browser
+END_SECONDS = 10  # for a browser that was ended to be gone
 KEPT = 24  # pictures that are not drawn again
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "<svg/>"  # stands for the plot until it is drawn
@@ -182,13 +184,13 @@ def _output(number: int, request: Request) -> dict[str, Any]:
 def _end(process: subprocess.Popen) -> None:
     """End the process and its browser."""
     if process.poll() is None:
-        try:
-            family = [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
-        except psutil.NoSuchProcess:
-            family = []
+        family = []
+        with contextlib.suppress(psutil.NoSuchProcess):
+            parent = psutil.Process(process.pid)
+            parent.suspend()  # a browser that it starts between the list and its own end would be nobody's
+            family = [*parent.children(recursive=True), parent]
         for member in family:
-            try:
+            with contextlib.suppress(psutil.NoSuchProcess):
                 member.kill()
-            except psutil.NoSuchProcess:
-                continue
+        psutil.wait_procs(family[:-1], timeout=END_SECONDS)
     process.wait()
