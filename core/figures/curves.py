@@ -1,7 +1,7 @@
 """Curves over epochs: one or more metrics of one or more runs, with floor, chance and direct labels."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,19 @@ class Curve(NamedTuple):
     faint: bool = False  # another seed of the run in focus
     live: bool = False  # still running
     bits: int = 1  # that both views share; without any, what is kept as the floor is the loss of knowing nothing
+
+    @classmethod
+    def of(cls, run: Mapping[str, Any], name: str, history: pd.DataFrame, color: str, faint: bool = False) -> "Curve":
+        """The curve of a run.
+
+        Args:
+            run: A row of `Store.table`.
+            name: As written beside the line.
+            history: One row per epoch.
+            color: Of the line.
+            faint: Another seed of the run in focus.
+        """
+        return cls(run["run_id"], name, history, color, faint, live=run["status"] == "running", bits=int(run["bits"]))
 
 
 def curves(

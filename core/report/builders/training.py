@@ -49,15 +49,8 @@ def curves(source: Source, options: CurvesOptions, theme: Theme) -> Drawing:
     chosen = _rows(entry, table, options.runs) if options.runs else _first(table)
     names = run_names(chosen)
     shown = [
-        Curve(
-            run.run_id,
-            names[run.run_id],
-            entry.store.history(entry.name, run.run_id),
-            color,
-            live=run.status == "running",
-            bits=int(run.bits),
-        )
-        for run, color in zip(chosen.itertuples(), curve_colors(len(chosen)), strict=True)
+        Curve.of(run, names[run["run_id"]], entry.store.history(entry.name, run["run_id"]), color)
+        for run, color in zip(chosen.to_dict("records"), curve_colors(len(chosen)), strict=True)
     ]
     if all(curve.history.empty for curve in shown):
         raise CannotDraw(f"none of the chosen runs of {entry.id!r} has epochs")

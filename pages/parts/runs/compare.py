@@ -60,15 +60,8 @@ def _curves(entry: Entry, shown: pd.DataFrame, names: dict[str, str]) -> None:
     ]
     colors = curve_colors(len(shown))
     drawn = [
-        Curve(
-            run.run_id,
-            names[run.run_id],
-            entry.store.history(entry.name, run.run_id),
-            color,
-            live=run.status == "running",
-            bits=int(run.bits),
-        )
-        for run, color in zip(shown.itertuples(), colors, strict=True)
+        Curve.of(run, names[run["run_id"]], entry.store.history(entry.name, run["run_id"]), color)
+        for run, color in zip(shown.to_dict("records"), colors, strict=True)
     ]
     classes = shown["classes"].max()
     without = [curve.name for curve in drawn if curve.history.empty or metric not in curve.history]

@@ -1,5 +1,7 @@
 """The run behind a clicked point: its curves, its embedding, its numbers and settings, and its other seeds."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -81,17 +83,10 @@ def _color(named: pd.DataFrame, series: str) -> str:
 
 
 def _curves(entry: Entry, run: pd.Series, cell: pd.DataFrame, color: str) -> None:
+    history = partial(entry.store.history, entry.name)
     shown = [
-        Curve(
-            other.run_id,
-            f"seed {other.seed}",
-            entry.store.history(entry.name, other.run_id),
-            color,
-            faint=other.run_id != run["run_id"],
-            live=other.status == "running",
-            bits=int(other.bits),
-        )
-        for other in cell.itertuples()
+        Curve.of(other, f"seed {other['seed']}", history(other["run_id"]), color, faint=other["run_id"] != run["run_id"])
+        for other in cell.to_dict("records")
     ]
     if all(curve.history.empty for curve in shown):
         st.info("This run has no epochs: an untrained encoder is measured as it starts.", icon=":material/timeline:")

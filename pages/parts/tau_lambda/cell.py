@@ -136,8 +136,7 @@ def _curves(shown: Map, runs: dict[str, dict], theme: Theme) -> go.Figure | None
             run = runs[role]
             entry = shown.where[run["run_id"]]
             history = entry.store.history(entry.name, run["run_id"])
-            live, bits = run["status"] == "running", int(run["bits"])
-            drawn.append(Curve(run["run_id"], _name(role, run), history, COLORS[role], live=live, bits=bits))
+            drawn.append(Curve.of(run, _name(role, run), history, COLORS[role]))
     if all(curve.history.empty for curve in drawn):
         return None
     classes = shown.runs["classes"].max()
