@@ -89,7 +89,7 @@ def convolve_with_planes(convolution: nn.Conv2d, x: Tensor, planes: Tensor) -> T
 
 def glorot_uniform(module: nn.Module) -> None:
     """Keras' default start for dense and convolution weights; biases start at zero."""
-    if isinstance(module, nn.Conv2d | nn.Linear):
+    if isinstance(module, nn.Conv2d | nn.ConvTranspose2d | nn.Linear):
         nn.init.xavier_uniform_(module.weight)
         if module.bias is not None:
             nn.init.zeros_(module.bias)

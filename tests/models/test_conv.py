@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from core.datasets.randbit import append_planes
 from core.models import ConvN, build_decoder, build_encoder, build_head, count_parameters, encode
@@ -68,9 +69,30 @@ def test_default_head_is_the_notebooks():
     assert head[0].out_features == 256 and head[3].out_features == 64 and head[3].bias is None
 
 
-@pytest.mark.parametrize("side", [28, 32, 64])
+@pytest.mark.parametrize("side", [4, 5, 8, 9, 15, 28, 32, 64, 96])
 def test_decoder_returns_the_image_size(side):
     assert build_decoder(128, 4, side)(torch.rand(2, 128)).shape == (2, 4, side, side)
+
+
+def test_decoder_reaches_every_pixel_equally():
+    """Equal weights make an even picture, but for its rim: no checkerboard is built in."""
+    decoder = build_decoder(8, 1, 32)
+    with torch.no_grad():
+        for name, weight in decoder.named_parameters():
+            weight.fill_(0.0 if name.endswith("bias") else 0.01)
+        inside = decoder(torch.ones(1, 8))[0, 0, 8:-8, 8:-8]
+    assert inside.min() > 0
+    torch.testing.assert_close(inside, inside[0, 0].expand_as(inside))
+
+
+def test_a_decoder_costs_a_few_encoders():
+    """Multiplications, not time. A decoder that convolves at the full image size once made a run thirty times as long."""
+    encoder, decoder = ConvN(1, 3, 32), build_decoder(128, 3, 32)
+    with FlopCounterMode(display=False) as encoding:
+        h = encoder(torch.rand(2, 3, 32, 32))
+    with FlopCounterMode(display=False) as decoding:
+        decoder(h)
+    assert 0 < decoding.get_total_flops() < 5 * encoding.get_total_flops()
 
 
 def test_encode_leaves_mode_and_statistics_alone():
