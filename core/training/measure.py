@@ -10,6 +10,7 @@ from core import geometry
 from core.evaluation import bit_probes, color_knowledge, knn, linear_probe
 from core.evaluation.linear_probe import stratified_rows
 from core.models import encode
+from core.training.images import in_batches
 from core.training.spec import RunSpec
 
 KEPT_ROWS = 1000  # test images whose embedding is measured for geometry and stored
@@ -28,7 +29,8 @@ class Features:
         # The same two views after every epoch: alignment then moves with the encoder, not with the draw.
         generator = torch.Generator(device).manual_seed(VIEW_SEED)
         views = images.views(self.rows, spec, generator, train=False)
-        self.views = [(view, images.planes(self.rows, train=False)) for view in views]
+        planes = images.planes(self.rows, train=False)
+        self.views = [in_batches(view, planes) for view in views]
 
     def split(self, train: bool) -> tuple[np.ndarray, np.ndarray]:
         """h of all images of a split [n, h_dim] float32, and their labels."""
@@ -46,7 +48,7 @@ class Features:
 
     def view_pair(self) -> tuple[Tensor, Tensor]:
         """z of two augmented views of the kept test rows."""
-        z1, z2 = (encode(self.encoder, [view], self.head)[1] for view in self.views)
+        z1, z2 = (encode(self.encoder, view, self.head)[1] for view in self.views)
         return z1, z2
 
 
