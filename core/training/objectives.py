@@ -7,7 +7,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.datasets.randbit import append_planes
 from core.losses import from_spec
 from core.losses.candidates import info_nce_value
 from core.losses.queue import KeyQueue, momentum_update
@@ -131,15 +130,19 @@ class Autoencoder(nn.Module):
     def __init__(self, spec: RunSpec, encoder: nn.Module, image_size: int):
         super().__init__()
         self.head = no_head(encoder)
-        self.decoder = build_decoder(encoder.h_dim, encoder.channels, image_size)
+        self.decoder = build_decoder(encoder.h_dim, encoder.channels - spec.bits, image_size, spec.bits)
 
     def forward(
         self, encoder: nn.Module, a: Tensor, b: Tensor, planes: Planes, labels: Tensor, generator: torch.Generator
     ) -> Step:
         """Both views are reconstructed."""
         h = encode_both(encoder, a, b, planes)
-        x = torch.cat((a, b)) if planes is None else append_planes(torch.cat((a, b)), planes.repeat(2, 1))
-        return Step(F.mse_loss(self.decoder(h).float(), x), h[: len(a)], {})
+        pictures, values = self.decoder(h)
+        error = F.mse_loss(pictures.float(), torch.cat((a, b)))
+        if planes is not None:  # as if each were a whole channel of the picture
+            share = planes.shape[1] / (a.shape[1] + planes.shape[1])
+            error = (1 - share) * error + share * F.mse_loss(values.float(), planes.repeat(2, 1).float())
+        return Step(error, h[: len(a)], {})
 
     def after_step(self, encoder: nn.Module) -> None:
         """Nothing to do."""

@@ -71,16 +71,18 @@ def test_default_head_is_the_notebooks():
 
 @pytest.mark.parametrize("side", [4, 5, 8, 9, 15, 28, 32, 64, 96])
 def test_decoder_returns_the_image_size(side):
-    assert build_decoder(128, 4, side)(torch.rand(2, 128)).shape == (2, 4, side, side)
+    pictures, planes = build_decoder(128, 4, side, planes=3)(torch.rand(2, 128))
+    assert pictures.shape == (2, 4, side, side) and planes.shape == (2, 3)
+    assert build_decoder(128, 4, side)(torch.rand(2, 128))[1] is None
 
 
 def test_decoder_reaches_every_pixel_equally():
     """Equal weights make an even picture, but for its rim: no checkerboard is built in."""
-    decoder = build_decoder(8, 1, 32)
+    decoder = build_decoder(8, 1, 32).eval()
     with torch.no_grad():
         for name, weight in decoder.named_parameters():
             weight.fill_(0.0 if name.endswith("bias") else 0.01)
-        inside = decoder(torch.ones(1, 8))[0, 0, 8:-8, 8:-8]
+        inside = decoder(torch.ones(1, 8))[0][0, 0, 8:-8, 8:-8]
     assert inside.min() > 0
     torch.testing.assert_close(inside, inside[0, 0].expand_as(inside))
 
