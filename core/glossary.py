@@ -196,7 +196,11 @@ GLOSSARY: dict[str, Term] = {
         "untrained",
         "The same encoder with its random start weights. What training adds is the distance to this line.",
     ),
-    "autoencoder": Term("autoencoder", "The same encoder, trained to reproduce its input, so it has to keep all features."),
+    "autoencoder": Term(
+        "autoencoder",
+        "The same encoder, trained to rebuild its input. Every channel and pixel counts alike: a feature is kept as far as it "
+        "makes up the picture.",
+    ),
     "projection_head": Term(
         "projection head",
         "A small network from the encoder output h to the embedding z "
