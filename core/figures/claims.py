@@ -190,7 +190,8 @@ def _suffers_little(cells: pd.DataFrame, metric: str, chance: float | None) -> C
     shares = "; ".join(f"{name} loses {max(lost[name], 0.0):.0%}" for name, _ in rebuilt)
     said = (
         f"{_say(metric, rebuilt, cells)}. Of what is above chance, {shares}, "
-        f"the contrastive line that keeps most {max(least, 0.0):.0%}"
+        f"the contrastive line that keeps most {max(least, 0.0):.0%}. Every channel counts alike in what is rebuilt: with many "
+        "bits, they are most of it"
     )
     return _judge(text, CHEN, said, rebuilt, holds)
 
