@@ -104,8 +104,8 @@ def test_reconstruction_is_judged_by_the_share_that_it_loses():
     assert (found.status, found.said) == (
         "does not hold",
         "linear probe, from 0 to 20 on the dial: Autoencoder 0.343 ± 0.002 to 0.135 ± 0.002. Of what is above chance, "
-        "Autoencoder loses 86%, the contrastive line that keeps most 97%. Every channel counts alike in what is rebuilt: with many "
-        "bits, they are most of it",
+        "Autoencoder loses 86%, the contrastive line that keeps most 97%. Every channel counts alike in what is rebuilt: "
+        "with many bits, they are most of it",
     )
 
 
