@@ -328,8 +328,9 @@ class Run:
         """Evaluate the frozen encoder; its state is the same before and after."""
         before = state_digest(self.encoder)
         self.say(kind="evaluating")
-        metrics, predicted = final_metrics(self.features, self.probe if self.history else None)
-        embedding = stored_embedding(self.features, predicted, self.kept)
+        seen = self.features.look()
+        metrics, predicted = final_metrics(self.features, seen, self.probe if self.history else None)
+        embedding = stored_embedding(self.features, seen, predicted, self.kept)
         if state_digest(self.encoder) != before:
             raise RuntimeError("The encoder changed during its evaluation; the measured values cannot be trusted.")
         return metrics, embedding

@@ -1,6 +1,6 @@
 """What is measured about an encoder: a few quick values after each epoch, everything at the end."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,6 +17,15 @@ KEPT_ROWS = 1000  # test images whose embedding is measured for geometry and sto
 GEOMETRY_ROWS = 1000  # RandBit probes and per-epoch accuracy look at no more test images either
 COLOR_ROWS = 5_000  # training images that groups and probes of colours look at
 VIEW_SEED = 20_201  # of the two augmented views that alignment is measured on
+
+
+class Look(NamedTuple):
+    """The kept test rows as the encoder sees them now."""
+
+    h: Tensor  # [n, h_dim], without augmentation
+    z: Tensor  # [n, d], the same through the head
+    z1: Tensor  # [n, d], of two augmented views
+    z2: Tensor
 
 
 class Features:
@@ -46,32 +55,28 @@ class Features:
         """z of the kept test rows."""
         return self.kept()[1]
 
-    def view_pair(self) -> tuple[Tensor, Tensor]:
-        """z of two augmented views of the kept test rows."""
-        z1, z2 = (encode(self.encoder, view, self.head)[1] for view in self.views)
-        return z1, z2
+    def look(self) -> Look:
+        """The kept test rows, without augmentation and as two augmented views."""
+        return Look(*self.kept(), *(encode(self.encoder, view, self.head)[1] for view in self.views))
 
 
 def epoch_metrics(features: Features, probe: nn.Module) -> dict[str, float]:
     """Alignment and uniformity of z, and the online probe's accuracy, on the kept test rows."""
-    h, z = features.kept()
-    z1, z2 = features.view_pair()
+    seen = features.look()
     labels = features.images.test_labels[features.rows].cpu()
     return {
-        "alignment": float(geometry.alignment(z1, z2)),
-        "uniformity": uniformity_or_nan(z),
-        "online_accuracy": probe_accuracy(probe, h, labels),
+        "alignment": float(geometry.alignment(seen.z1, seen.z2)),
+        "uniformity": uniformity_or_nan(seen.z),
+        "online_accuracy": probe_accuracy(probe, seen.h, labels),
     }
 
 
-def final_metrics(features: Features, probe: nn.Module | None) -> tuple[dict[str, Any], np.ndarray]:
+def final_metrics(features: Features, seen: Look, probe: nn.Module | None) -> tuple[dict[str, Any], np.ndarray]:
     """All numbers of a RunResult that need the frozen encoder, and the linear probe's class of every test image."""
     h_train, y_train = features.split(train=True)
     h_test, y_test = features.split(train=False)
     linear = linear_probe(h_train, y_train, h_test, y_test)
     neighbours = knn(h_train, y_train, h_test, y_test)
-    h, z = features.kept()
-    z1, z2 = features.view_pair()
     labels = torch.from_numpy(y_test)[features.rows.cpu()]
     metrics: dict[str, Any] = {
         "linear_accuracy": linear.accuracy,
@@ -79,11 +84,11 @@ def final_metrics(features: Features, probe: nn.Module | None) -> tuple[dict[str
         "linear_converged": linear.converged,
         "knn_accuracy": neighbours.accuracy,
         "knn_k": neighbours.k,
-        "alignment": float(geometry.alignment(z1, z2)),
-        "uniformity": uniformity_or_nan(z),
-        "tolerance": float(geometry.tolerance(z, labels)),
-        "rankme": float(geometry.rankme(z)),
-        "rankme_h": float(geometry.rankme(h)),
+        "alignment": float(geometry.alignment(seen.z1, seen.z2)),
+        "uniformity": uniformity_or_nan(seen.z),
+        "tolerance": float(geometry.tolerance(seen.z, labels)),
+        "rankme": float(geometry.rankme(seen.z)),
+        "rankme_h": float(geometry.rankme(seen.h)),
     }
     if probe is not None:
         metrics["online_accuracy"] = probe_accuracy(probe, torch.from_numpy(h_test), torch.from_numpy(y_test))
@@ -145,7 +150,9 @@ def color_metrics(
     }
 
 
-def stored_embedding(features: Features, predicted: np.ndarray, kept: list[tuple[int, Tensor]]) -> dict[str, np.ndarray]:
+def stored_embedding(
+    features: Features, seen: Look, predicted: np.ndarray, kept: list[tuple[int, Tensor]]
+) -> dict[str, np.ndarray]:
     """The arrays of embedding.npz, for the n kept test rows.
 
     z float16 [n, d] unit rows; norms float32 [n], length of each raw z; h float16 [n, h_dim]; pca float32 [n, 3],
@@ -153,16 +160,14 @@ def stored_embedding(features: Features, predicted: np.ndarray, kept: list[tuple
     index, predicted int64 [n]; code uint32 [n] (RandBit only); with save_every also epochs int64 [e], from 0
     (before training) to the last, and z_epochs float16 [e, n, d], unit rows.
     """
-    h, z = features.kept()
-    z1, z2 = features.view_pair()
     rows = features.rows.cpu().numpy()
-    unit = torch.nn.functional.normalize(z, dim=1)
+    unit = torch.nn.functional.normalize(seen.z, dim=1)
     arrays = {
         "z": unit.half().numpy(),
-        "norms": z.norm(dim=1).numpy(),
-        "h": h.half().numpy(),
+        "norms": seen.z.norm(dim=1).numpy(),
+        "h": seen.h.half().numpy(),
         "pca": pca3(unit),
-        "positive": torch.nn.functional.cosine_similarity(z1, z2).numpy(),
+        "positive": torch.nn.functional.cosine_similarity(seen.z1, seen.z2).numpy(),
         "labels": features.images.test_labels[features.rows].cpu().numpy(),
         "index": rows,
         "predicted": predicted[rows],
