@@ -2,7 +2,7 @@
 
 A comparison is a difference of two accuracies with its spread: the root of the summed variances over seeds. It decides only
 where both sides have at least two seeds, and counts as a difference only beyond twice that spread and two hundredths (one
-where it is a mean over the dial).
+where it is a mean over the dial). A claimed change is refuted only where the spread leaves no room for it; else it is open.
 """
 
 import math
@@ -12,10 +12,13 @@ import pandas as pd
 
 from core.figures.contests import CONTESTS, Contest
 from core.figures.metrics import METRICS, with_spread
+from core.figures.story import LEARNED
 
 CLEAR, LEAST = 2.0, 0.02  # spreads, and accuracy, that a difference must exceed
 HALF = 0.5  # share of the accuracy above chance whose loss counts as "destroyed"
 UNHARMED = 0.05  # accuracy that a training may lose and still count as hardly affected
+FEW_BITS = 10  # a dial that ends below cannot refute that a few bits destroy
+WITHIN = "within the spread over seeds: no verdict"
 CHEN, SIMCLR = "Chen, Luo, Li 2021", "Chen et al. 2020, table 1"
 
 Status = Literal["holds", "does not hold", "open"]
@@ -46,6 +49,10 @@ class Change(NamedTuple):
     def clear(self) -> bool:
         """Whether the difference stands out from the spread."""
         return self.known and abs(self.value) > max(LEAST, CLEAR * self.spread)
+
+    def moves(self, sign: int) -> Status:
+        """Whether it goes the way of the sign; open where the spread allows that as well as no change."""
+        return _moves(self.value * sign, self.spread, LEAST)
 
 
 class Lever(NamedTuple):
@@ -93,7 +100,7 @@ def claims(dial: str, first: pd.DataFrame, second: pd.DataFrame, chance: float |
         text = "More different digits: the digit is learned better"
         found.append(_all_move(second[second["x"] > 0], contest.second, +1, text, CHEN))
     if dial == "digit_size":
-        found.append(_stays(second, contest.second, "contrastive", "The growing digit itself is still learned well", CHEN))
+        found.append(_stays(second, contest.second, "contrastive", "The growing digit itself does not suffer", CHEN))
     found.append(_stays(first, contest.first, "supervised", "Training with labels is hardly affected", CHEN))
     if dial == "bits":
         found.append(_suffers_little(first, contest.first, chance))
@@ -124,13 +131,34 @@ def _say(metric: str, changes: list[tuple[str, Change]], cells: pd.DataFrame) ->
     return f"{METRICS[metric].name}, {over}: " + "; ".join(f"{name} {moved.text}" for name, moved in changes)
 
 
-def _judge(text: str, source: str, said: str, changes: list[tuple[str, Change]], holds: bool) -> Claim:
+def _moves(gain: float, spread: float, least: float) -> Status:
+    """Whether a gain is one; it is none only where even the far end of its spread is no more than the least that counts."""
+    if math.isnan(spread):
+        return "open"
+    if gain > max(least, CLEAR * spread):
+        return "holds"
+    return "does not hold" if gain + CLEAR * spread <= least else "open"
+
+
+def _of_all(verdicts: list[Status]) -> Status:
+    """What holds of every line: one that refutes it is enough, and one that is open leaves it open."""
+    if "does not hold" in verdicts:
+        return "does not hold"
+    return "open" if "open" in verdicts else "holds"
+
+
+def _judge(text: str, source: str, said: str, changes: list[tuple[str, Change]], status: Status) -> Claim:
     """A claim whose comparison was made; open where a side has one seed only, or there is nothing to compare."""
     if not changes:
         return Claim(text, source, "open", "nothing to compare yet")
     if not all(moved.known for _, moved in changes):
         return Claim(text, source, "open", f"{said} (one seed at an end: no spread, no verdict)")
-    return Claim(text, source, "holds" if holds else "does not hold", said)
+    return Claim(text, source, status, f"{said} ({WITHIN})" if status == "open" else said)
+
+
+def _no_line(cells: pd.DataFrame, kind: str) -> str:
+    """Why there is nothing to compare: such runs are missing from the study, or have not finished."""
+    return "nothing to compare yet" if (cells["kind"] == kind).any() else f"the study has no {kind} line"
 
 
 def _destroyed(cells: pd.DataFrame, contest: Contest, chance: float | None) -> Claim:
@@ -140,31 +168,46 @@ def _destroyed(cells: pd.DataFrame, contest: Contest, chance: float | None) -> C
         "digit_size": "The smaller digit degenerates as the other one grows",
     }[contest.dial]
     changes = _ends(cells, "contrastive", contest.first)
-    fell = bool(changes) and all(moved.clear and moved.value < 0 for _, moved in changes)
-    if contest.dial == "bits" and chance is not None:
-        starts = _starts(cells)
-        fell = fell and all(-moved.value >= HALF * (starts[name] - chance) for name, moved in changes)
-    return _judge(text, CHEN, _say(contest.first, changes, cells), changes, fell)
+    said, fell = _say(contest.first, changes, cells), _of_all([moved.moves(-1) for _, moved in changes])
+    starts = _starts(cells)
+    above = {name: starts[name] - chance for name, _ in changes} if chance is not None else {}
+    if contest.dial == "bits" and above and min(above.values()) > 0:
+        lost, name = min((-moved.value / above[name], name) for name, moved in changes)
+        loses = f"{name} loses least, {_share(lost)}" if len(changes) > 1 else f"{_share(lost)} is lost"
+        said = f"{said}. Of what is above chance, {loses}"
+        fell = "does not hold" if fell == "holds" and lost < HALF else fell
+        end = cells.loc[(cells["kind"] == "contrastive") & (cells["n"] > 0), "x"].max()
+        if fell == "does not hold" and end < FEW_BITS:
+            return Claim(text, CHEN, "open", f"{said} (the dial ends at {end:g}: too few bits to refute it)")
+    elif above and max(above.values()) < LEARNED:
+        said = f"{said}. Even at the low end, it is hardly above chance ({chance:.2g})"
+    return _judge(text, CHEN, said, changes, fell)
 
 
 def _all_move(cells: pd.DataFrame, metric: str, sign: int, text: str, source: str) -> Claim:
     changes = _ends(cells, "contrastive", metric)
-    moves = all(moved.clear and moved.value * sign > 0 for _, moved in changes)
+    moves = _of_all([moved.moves(sign) for _, moved in changes])
     return _judge(text, source, _say(metric, changes, cells), changes, moves)
 
 
 def _stays(cells: pd.DataFrame, metric: str, kind: str, text: str, source: str) -> Claim:
     changes = _ends(cells, kind, metric)
+    if not changes:
+        return Claim(text, source, "open", _no_line(cells, kind))
     said, harmed = _say(metric, changes, cells), [moved for _, moved in changes if moved.value <= -UNHARMED]
     if any(moved.known and not moved.clear for moved in harmed):
-        return Claim(text, source, "open", f"{said} (a loss within the spread over seeds: no verdict)")
-    return _judge(text, source, said, changes, not harmed)
+        return Claim(text, source, "open", f"{said} (a loss {WITHIN})")
+    return _judge(text, source, said, changes, "does not hold" if harmed else "holds")
 
 
 def _labels_gain_nothing(cells: pd.DataFrame, metric: str) -> Claim:
-    changes = _ends(cells, "supervised", metric)
-    gains = any(moved.clear and moved.value > 0 for _, moved in changes)
-    return _judge("Training with labels gains nothing from it", SIMCLR, _say(metric, changes, cells), changes, not gains)
+    text, changes = "Training with labels gains nothing from it", _ends(cells, "supervised", metric)
+    if not changes:
+        return Claim(text, SIMCLR, "open", _no_line(cells, "supervised"))
+    said, gains = _say(metric, changes, cells), [moved for _, moved in changes if moved.value > LEAST]
+    if any(moved.known and not moved.clear for moved in gains):
+        return Claim(text, SIMCLR, "open", f"{said} (a gain {WITHIN})")
+    return _judge(text, SIMCLR, said, changes, "does not hold" if gains else "holds")
 
 
 def _suffers_little(cells: pd.DataFrame, metric: str, chance: float | None) -> Claim:
@@ -175,7 +218,7 @@ def _suffers_little(cells: pd.DataFrame, metric: str, chance: float | None) -> C
     text = "Reconstruction suffers little"
     rebuilt, learned = _ends(cells, "autoencoder", metric), _ends(cells, "contrastive", metric)
     if not rebuilt:
-        return Claim(text, CHEN, "open", "the study has no autoencoder line")
+        return Claim(text, CHEN, "open", _no_line(cells, "autoencoder"))
     starts = _starts(cells)
     known = {name: starts[name] - (chance or 0.0) for name, _ in rebuilt + learned}
     if not learned or chance is None or min(known.values()) <= 0:
@@ -187,13 +230,18 @@ def _suffers_little(cells: pd.DataFrame, metric: str, chance: float | None) -> C
         and (least - lost[name]) * known[name] > max(LEAST, CLEAR * moved.spread)
         for name, moved in rebuilt
     )
-    shares = "; ".join(f"{name} loses {max(lost[name], 0.0):.0%}" for name, _ in rebuilt)
+    shares = "; ".join(f"{name} loses {_share(lost[name])}" for name, _ in rebuilt)
     said = (
         f"{_say(metric, rebuilt, cells)}. Of what is above chance, {shares}, "
-        f"the contrastive line that keeps most {max(least, 0.0):.0%}. Every channel counts alike in what is rebuilt: with many "
+        f"the contrastive line that keeps most {_share(least)}. Every channel counts alike in what is rebuilt: with many "
         "bits, they are most of it"
     )
-    return _judge(text, CHEN, said, rebuilt, holds)
+    return _judge(text, CHEN, said, rebuilt, "holds" if holds else "does not hold")
+
+
+def _share(lost: float) -> str:
+    """A share of what was above chance; an accuracy a little below chance has not lost more than all of it."""
+    return f"{min(max(lost, 0.0), 1.0):.0%}"
 
 
 def _starts(cells: pd.DataFrame) -> pd.Series:
@@ -223,6 +271,7 @@ def _setting(cells: pd.DataFrame, metric: str, lever: Lever) -> Claim:
         said = f"{said} (two seeds on both sides at {known} of them: no spread, no verdict)"
         return Claim(lever.text, lever.source, "open", said)
     spread = math.sqrt((both["sd_to"] ** 2 + both["sd_from"] ** 2).sum()) / len(both)
-    said = f"{said} ± {spread:.3f}"
-    helps = gain > max(LEAST / 2, CLEAR * spread)
-    return Claim(lever.text, lever.source, "holds" if helps == lever.helps else "does not hold", said)
+    said, helps = f"{said} ± {spread:.3f}", _moves(gain, spread, LEAST / 2)
+    if helps == "open" and (lever.helps or gain > LEAST / 2):  # of a claim that nothing helps, no gain is evidence enough
+        return Claim(lever.text, lever.source, "open", f"{said} ({WITHIN})")
+    return Claim(lever.text, lever.source, "holds" if (helps == "holds") == lever.helps else "does not hold", said)

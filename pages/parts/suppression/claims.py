@@ -16,7 +16,8 @@ MARKS = {
 }
 HOW = (
     "A comparison decides only where both sides have at least two seeds, and counts as a difference beyond twice the spread "
-    f"over seeds and {judged.LEAST:g} (a mean over the dial: {judged.LEAST / 2:g}). Hardly affected is a loss below "
+    f"over seeds and {judged.LEAST:g} (a mean over the dial: {judged.LEAST / 2:g}); a claimed change that the spread neither "
+    "shows nor rules out stays open. Hardly affected is a loss below "
     f"{judged.UNHARMED:g}; destroyed, and suffering little, are parted at {judged.HALF:.0%} of the accuracy above chance. It "
     "concerns this study: its data set, encoder and training time."
 )
