@@ -24,11 +24,12 @@ def takeaway(cells: pd.DataFrame, metric: str, dataset: str, chance: float | Non
     if lost.empty:
         return f"What is left of the {thing} when bits are added?"
     x, erased = _turning_point(lost)
-    most = lost.loc[lost["x"] == x, "lost"].max()
+    least, most = lost.loc[lost["x"] == x, "lost"].agg(["min", "max"])
     if erased:
         return f"{_count(x).capitalize()} shared {_bits(x)} {_verb('erase', x)} {thing} recognition"
     if most >= DENTED:
-        return f"{_count(x).capitalize()} shared {_bits(x)} {_verb('cost', x)} {most:.0%} of {thing} recognition"
+        share = f"up to {most:.0%}" if most - least >= DENTED else f"{most:.0%}"
+        return f"{_count(x).capitalize()} shared {_bits(x)} {_verb('cost', x)} {share} of {thing} recognition"
     return f"Up to {_count(lost['x'].max())} shared {_bits(lost['x'].max())}, {thing} recognition holds"
 
 
@@ -55,7 +56,8 @@ def story(cells: pd.DataFrame, metric: str, chance: float | None, known: pd.Data
     name = METRICS[metric].name
     said = f"With {which}, {name} accuracy goes from {before} to {now} with {with_bits} (chance {chance:.2g}{hedge})."
     instead = "" if known is None else _knows(known, best["series"], x)
-    return " ".join(part for part in (said, instead, _supervised(cells, metric, x, best["mean"])) if part)
+    others = (_supervised(cells, metric, x, best["mean"]), _rebuilt(cells, metric, x))
+    return " ".join(part for part in (said, instead, *others) if part)
 
 
 def _turning_point(lost: pd.DataFrame) -> tuple[float, bool]:
@@ -100,6 +102,13 @@ def _supervised(cells: pd.DataFrame, metric: str, bits: float, without: float) -
     return f"{said}: the picture is still there, the contrastive loss has no need of it."
 
 
+def _rebuilt(cells: pd.DataFrame, metric: str, bits: float) -> str:
+    cell = cells[(cells["kind"] == "autoencoder") & (cells["x"] == bits) & (cells["n"] > 0)]
+    if cell.empty:
+        return ""
+    return f"Of an encoder trained to rebuild its input, it is {with_spread(cell['mean'].iloc[0], metric, cell['sd'].iloc[0])}."
+
+
 def _lost(cells: pd.DataFrame, chance: float) -> pd.DataFrame:
     """Contrastive cells with some bits: the share of the accuracy above chance that is gone since the cell without bits."""
     rows = []
@@ -128,7 +137,7 @@ def loss_title(cells: pd.DataFrame) -> str:
     if contrastive["x"].nunique() < 2 or not (ends["last"] < ends["first"]).all():
         return "How low could the bits alone bring the loss?"
     kind = "cross_view" if (contrastive["objective"] == "cross_view").all() else "nt_xent"
-    suffice = contrastive["batch_size"].map(lambda size: saturation_bits(int(size), kind))
-    if not (contrastive["x"] >= suffice).any():
+    enough = contrastive["x"] >= contrastive["batch_size"].map(lambda size: saturation_bits(int(size), kind))
+    if not enough.groupby(contrastive["series"]).any().all():
         return "More bits make the contrastive task easier"
     return "The bits alone satisfy the loss"
