@@ -16,6 +16,7 @@ from pages.parts import address
 ROOT = Path(__file__).resolve().parents[2]
 DEFINITIONS = ROOT / "data" / "studies"
 ORIGIN_HELP = "Shipped results were measured by this code; your own runs and studies that wait to be run stand beside them."
+TITLE_WIDTH = 480  # pixels of a selector beside other controls, so that no title is cut where the page is narrow
 ORIGINS = {"results": "shipped", "runs": "your runs", "defined": "not run yet"}
 
 

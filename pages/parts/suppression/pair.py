@@ -88,7 +88,8 @@ def pair(dial: str) -> None:
         return
     controls = st.container(horizontal=True, vertical_alignment="bottom")
     with controls:
-        entry = studies.choose(found, "sup_study", favourite=experiment.favourite, help=studies.ORIGIN_HELP)
+        options = dict(help=studies.ORIGIN_HELP, width=studies.TITLE_WIDTH)
+        entry = studies.choose(found, "sup_study", favourite=experiment.favourite, **options)
     runs = studies.table(entry)
     address.show_notices()
     state = live.watch(entry, "sup")

@@ -21,7 +21,8 @@ def randbit() -> None:
         return
     controls = st.container(horizontal=True, vertical_alignment="bottom")
     with controls:
-        entry = studies.choose(found, "sup_study", favourite="randbit-mnist-5k", help=studies.ORIGIN_HELP)
+        options = dict(help=studies.ORIGIN_HELP, width=studies.TITLE_WIDTH)
+        entry = studies.choose(found, "sup_study", favourite="randbit-mnist-5k", **options)
     runs = studies.table(entry)
     address.show_notices()
     state = live.watch(entry, "sup")
