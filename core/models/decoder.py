@@ -15,7 +15,7 @@ class Decoder(nn.Module):
 
     Batch norm and ReLU stand between the layers, as in the encoder. The kernel has 4 pixels, so that every output pixel is
     reached by equally many inputs (3 would leave a checkerboard). No layer works at the full size of the image before the last,
-    which keeps a step about as cheap as the encoder's own.
+    which keeps a step to a few times the encoder's own.
 
     Channels that are constant over each image (RandBit) are rebuilt by one dense layer, one value each. As whole pictures they
     cost as much as the image, and twenty of them were hardly rebuilt after 240 steps.
