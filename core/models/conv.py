@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 KERNEL, STRIDE = 3, 2
 FILTERS = (32, 64, 64)  # per unit of width
+FEW_WINDOWS = 3  # places a side up to which one product over all windows is faster on CPUs
 
 
 def conv_output_size(image_size: int) -> int:
@@ -42,10 +43,10 @@ class ConvN(nn.Module):
             raise ValueError(f"image_size: the conv encoder needs at least 15 pixels a side, got {image_size}.")
         norm = dict(momentum=bn_momentum, eps=bn_eps)
         layers, last = [], channels
-        for filters in FILTERS:
+        for convolution, filters in zip((nn.Conv2d, nn.Conv2d, ProductConv2d), FILTERS, strict=True):
             filters *= width
             layers += [
-                nn.Conv2d(last, filters, KERNEL, STRIDE, bias=False),
+                convolution(last, filters, KERNEL, STRIDE, bias=False),
                 nn.BatchNorm2d(filters, **norm),
                 nn.ReLU(inplace=True),
             ]
@@ -73,6 +74,49 @@ class ConvN(nn.Module):
         for layer in others:
             y = layer(y)
         return self.dense(torch.flatten(y, 1))
+
+
+class ProductConv2d(nn.Conv2d):
+    """The same convolution, unpadded; on CPUs, where windows are few, one matrix product over all of them.
+
+    So they are in the last layer of ConvN: forward and backward take two thirds of the library's time there (64 channels,
+    6 -> 2 pixels), half of it at width 2. Nothing is won where windows are many.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[n, c, side, side] -> [n, filters, places, places], channels last in memory."""
+        k, stride = self.kernel_size[0], self.stride[0]
+        if x.device.type != "cpu" or (x.shape[-1] - k) // stride + 1 > FEW_WINDOWS:
+            return super().forward(x)
+        windows = Windows.apply(x, k, stride)
+        kernels = self.weight.permute(2, 3, 1, 0).flatten(0, 2)  # [k * k * c, filters]
+        return (windows @ kernels).permute(0, 3, 1, 2)
+
+
+class Windows(torch.autograd.Function):
+    """All k x k windows of square pictures, one row each: [n, c, side, side] -> [n, places, places, k * k * c], no padding."""
+
+    @staticmethod
+    def forward(ctx, x: Tensor, k: int, stride: int) -> Tensor:
+        ctx.shape, ctx.k, ctx.stride = x.shape, k, stride
+        n, c, side, _ = x.shape
+        places = (side - k) // stride + 1
+        pixels = x.permute(0, 2, 3, 1).contiguous()
+        image, row, column, _ = pixels.stride()
+        # A window is k stretches of k * c values that already lie side by side.
+        shape, steps = (n, places, places, k, k * c), (image, stride * row, stride * column, row, 1)
+        return pixels.as_strided(shape, steps).flatten(3)
+
+    @staticmethod
+    def backward(ctx, grad: Tensor) -> tuple[Tensor, None, None]:
+        (n, c, side, _), k, stride = ctx.shape, ctx.k, ctx.stride
+        stretches = grad.unflatten(3, (k, k * c))
+        total = grad.new_zeros(n, side, side * c)
+        for i in range(grad.shape[1]):
+            for j in range(grad.shape[2]):
+                top, left = stride * i, stride * j * c
+                total[:, top : top + k, left : left + k * c] += stretches[:, i, j]  # windows overlap
+        return total.view(n, side, side, c).permute(0, 3, 1, 2), None, None
 
 
 def convolve_with_planes(convolution: nn.Conv2d, x: Tensor, planes: Tensor) -> Tensor:

@@ -21,9 +21,9 @@ from core.losses import reference
 from core.models import build_encoder
 from core.provenance import versions
 from core.training.images import Images
-from core.training.measure import Features, epoch_metrics, final_metrics, stored_embedding
+from core.training.measure import Features, Look, epoch_metrics, final_metrics, stored_embedding
 from core.training.objectives import build_objective
-from core.training.optimisation import PROBE_LR, build_optimizer, schedule
+from core.training.optimisation import PROBE_LR, adam, build_optimizer, schedule
 from core.training.spec import USES_LAM, USES_TAU, RunResult, RunSpec
 
 PROGRESS_EVERY = 0.5  # seconds between step records
@@ -176,6 +176,7 @@ class Run:
         self.bfloat16 = spec.precision == "bfloat16" or (spec.precision == "auto" and device.type == "cuda")
         self.turn = 0  # training steps so far
         self.history: list[dict[str, Any]] = []
+        self.seen: Look | None = None  # what the encoder made of the kept test rows after the last epoch
         self.kept: list[tuple[int, Tensor]] = []  # epoch, z of the kept test rows
         self.notes: list[str] = []
         self.features = Features(spec, images, self.encoder, self.objective.head, device)
@@ -195,7 +196,7 @@ class Run:
             )
         optimizers = [
             build_optimizer(self.spec, [self.encoder, self.objective]),
-            torch.optim.Adam(self.probe.parameters(), lr=PROBE_LR),
+            adam(self.probe.parameters(), PROBE_LR),
         ]
         factor = schedule(self.spec, self.steps_per_epoch)
         schedulers = [torch.optim.lr_scheduler.LambdaLR(optimizer, factor) for optimizer in optimizers]
@@ -247,6 +248,7 @@ class Run:
             raise Diverged(f"the loss was not finite in epoch {epoch}; {_remedies(spec)}")
         if not all(torch.isfinite(parameter).all() for parameter in self.encoder.parameters()):
             raise Diverged(f"the weights were not finite after epoch {epoch}; {_remedies(spec)}")
+        self.seen = self.features.look()
         record = {
             "kind": "epoch",
             "epoch": epoch,
@@ -254,12 +256,12 @@ class Run:
             **means,
             "loss_floor": self.loss_floor,
             "lr": schedulers[0].get_last_lr()[0],
-            **epoch_metrics(self.features, self.probe),
+            **epoch_metrics(self.features, self.seen, self.probe),
             "seconds": round(seconds, 4),
             "samples_per_second": round(self.steps_per_epoch * batch / seconds, 1),
         }
         if spec.save_every and (epoch % spec.save_every == 0 or epoch == spec.epochs):
-            self.kept.append((epoch, self.features.kept_z()))
+            self.kept.append((epoch, self.seen.z))
         self.history.append(record)
         self.say(**record)
 
@@ -328,7 +330,7 @@ class Run:
         """Evaluate the frozen encoder; its state is the same before and after."""
         before = state_digest(self.encoder)
         self.say(kind="evaluating")
-        seen = self.features.look()
+        seen = self.seen or self.features.look()
         metrics, predicted = final_metrics(self.features, seen, self.probe if self.history else None)
         embedding = stored_embedding(self.features, seen, predicted, self.kept)
         if state_digest(self.encoder) != before:

@@ -60,9 +60,8 @@ class Features:
         return Look(*self.kept(), *(encode(self.encoder, view, self.head)[1] for view in self.views))
 
 
-def epoch_metrics(features: Features, probe: nn.Module) -> dict[str, float]:
+def epoch_metrics(features: Features, seen: Look, probe: nn.Module) -> dict[str, float]:
     """Alignment and uniformity of z, and the online probe's accuracy, on the kept test rows."""
-    seen = features.look()
     labels = features.images.test_labels[features.rows].cpu()
     return {
         "alignment": float(geometry.alignment(seen.z1, seen.z2)),

@@ -6,7 +6,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from core.datasets.randbit import append_planes
 from core.models import ConvN, build_decoder, build_encoder, build_head, count_parameters, encode
-from core.models.conv import conv_output_size
+from core.models.conv import ProductConv2d, conv_output_size
 from core.training import RunSpec
 
 
@@ -22,6 +22,34 @@ def test_layer_sizes_of_the_notebook():
     assert sizes[::3] == [(32, 13, 13), (64, 6, 6), (64, 2, 2)]
     assert encoder.dense[0].in_features == 256
     assert count_parameters(encoder) == 288 + 18_432 + 36_864 + 32_768 + 2 * (32 + 64 + 64 + 128)
+
+
+@pytest.mark.parametrize(("side", "k", "stride"), [(6, 3, 2), (7, 3, 2), (3, 3, 2), (7, 5, 1), (6, 2, 2), (15, 3, 2)])
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_convolution_as_one_product(side, k, stride, layout):
+    """Value and both gradients equal the library's; 15 pixels have too many windows and go to the library itself."""
+    ours = ProductConv2d(4, 5, k, stride, bias=False).double()
+    theirs = torch.nn.Conv2d(4, 5, k, stride, bias=False).double()
+    theirs.load_state_dict(ours.state_dict())
+    x = torch.rand(3, 4, side, side, dtype=torch.float64).contiguous(memory_format=layout).requires_grad_()
+    results = []
+    for convolution in (ours, theirs):
+        y = convolution(x)
+        results.append((y, *torch.autograd.grad(y.sin().sum(), (x, convolution.weight))))
+    for mine, library in zip(*results, strict=True):
+        assert mine.shape == library.shape
+        torch.testing.assert_close(mine, library)
+    assert ("Windows" in names_behind(ours(x))) == (side < 15)
+
+
+def names_behind(y: torch.Tensor) -> str:
+    """Names of the steps that autograd would go back through, in one string."""
+    names, nodes = [], [y.grad_fn]
+    while nodes:
+        node = nodes.pop()
+        names.append(node.name())
+        nodes += [parent for parent, _ in node.next_functions if parent is not None]
+    return " ".join(names)
 
 
 @pytest.mark.parametrize("width", [1, 2])
