@@ -18,6 +18,14 @@ RUNS_PER_GPU = 4  # small encoders leave most of a GPU idle; each process takes 
 ADDRESS = re.compile(r"([a-z]+://)?[^\s/:]+:\d{1,5}|[a-z]+://\[[0-9a-fA-F:]+\]:\d{1,5}|inproc://.+")
 ANSWER_WITHIN = 10  # seconds for a scheduler to answer
 SILENT = logging.CRITICAL + 1  # Dask's lines are for its developers: what went wrong, the states of study and runs tell
+# Dask watches itself 50 times a second in every process; together that is a twentieth of two cores that are busy with training.
+SELDOM = {
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.system-monitor.disk": False,
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.scheduler.active-memory-manager.start": False,  # spreads results, of which each is wanted in one place only
+}
 # Read by the C libraries when a process starts. Freed activations stay with the process: given back to the system after every
 # step, as Dask's own setting makes glibc do, they are mapped and zeroed again in the next, which halves the speed of training.
 WORKER_ENVIRONMENT = {
@@ -79,6 +87,7 @@ def _local(workers: int, tries: int, gpus: Sequence[str]) -> Iterator[Client]:
         "distributed.scheduler.http.routes": [],  # the web servers answer nothing
         "distributed.worker.http.routes": [],
         "distributed.nanny.pre-spawn-environ": WORKER_ENVIRONMENT,
+        **SELDOM,
     }
     with (
         dask.config.set(settings),
