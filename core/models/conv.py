@@ -6,7 +6,8 @@ from torch import Tensor, nn
 
 KERNEL, STRIDE = 3, 2
 FILTERS = (32, 64, 64)  # per unit of width
-FEW_WINDOWS = 3  # places a side up to which one product over all windows is faster on CPUs
+FEW_WINDOWS = 3  # places a side up to which a product over all windows beats the library's gradient of the pictures
+CACHED_VALUES = 2**18  # floats of windows that are multiplied at once; a megabyte
 
 
 def conv_output_size(image_size: int) -> int:
@@ -43,7 +44,7 @@ class ConvN(nn.Module):
             raise ValueError(f"image_size: the conv encoder needs at least 15 pixels a side, got {image_size}.")
         norm = dict(momentum=bn_momentum, eps=bn_eps)
         layers, last = [], channels
-        for convolution, filters in zip((nn.Conv2d, nn.Conv2d, ProductConv2d), FILTERS, strict=True):
+        for convolution, filters in zip((nn.Conv2d, ProductConv2d, ProductConv2d), FILTERS, strict=True):
             filters *= width
             layers += [
                 convolution(last, filters, KERNEL, STRIDE, bias=False),
@@ -77,46 +78,71 @@ class ConvN(nn.Module):
 
 
 class ProductConv2d(nn.Conv2d):
-    """The same convolution, unpadded; on CPUs, where windows are few, one matrix product over all of them.
+    """The same convolution, unpadded, whose gradients are matrix products over the windows of the pictures on CPUs.
 
-    So they are in the last layer of ConvN: forward and backward take two thirds of the library's time there (64 channels,
-    6 -> 2 pixels), half of it at width 2. Nothing is won where windows are many.
+    One step back through the last layer of ConvN takes half the library's time (64 channels, 6 -> 2 pixels), through its second
+    layer some 5 % less, at width 2 some 10 %. Other devices, and mixed precision, use the library's own gradients.
     """
 
     def forward(self, x: Tensor) -> Tensor:
         """[n, c, side, side] -> [n, filters, places, places], channels last in memory."""
-        k, stride = self.kernel_size[0], self.stride[0]
-        if x.device.type != "cpu" or (x.shape[-1] - k) // stride + 1 > FEW_WINDOWS:
+        if x.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
             return super().forward(x)
-        windows = Windows.apply(x, k, stride)
-        kernels = self.weight.permute(2, 3, 1, 0).flatten(0, 2)  # [k * k * c, filters]
-        return (windows @ kernels).permute(0, 3, 1, 2)
+        return Convolution.apply(x, self.weight, self.stride[0])
 
 
-class Windows(torch.autograd.Function):
-    """All k x k windows of square pictures, one row each: [n, c, side, side] -> [n, places, places, k * k * c], no padding."""
+class Convolution(torch.autograd.Function):
+    """Square pictures, square kernels, no padding, no bias; see ProductConv2d."""
 
     @staticmethod
-    def forward(ctx, x: Tensor, k: int, stride: int) -> Tensor:
-        ctx.shape, ctx.k, ctx.stride = x.shape, k, stride
-        n, c, side, _ = x.shape
-        places = (side - k) // stride + 1
-        pixels = x.permute(0, 2, 3, 1).contiguous()
-        image, row, column, _ = pixels.stride()
-        # A window is k stretches of k * c values that already lie side by side.
-        shape, steps = (n, places, places, k, k * c), (image, stride * row, stride * column, row, 1)
-        return pixels.as_strided(shape, steps).flatten(3)
+    def forward(ctx, x: Tensor, weight: Tensor, stride: int) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        ctx.stride = stride
+        return F.conv2d(x, weight, stride=stride)
 
     @staticmethod
-    def backward(ctx, grad: Tensor) -> tuple[Tensor, None, None]:
-        (n, c, side, _), k, stride = ctx.shape, ctx.k, ctx.stride
-        stretches = grad.unflatten(3, (k, k * c))
-        total = grad.new_zeros(n, side, side * c)
-        for i in range(grad.shape[1]):
-            for j in range(grad.shape[2]):
-                top, left = stride * i, stride * j * c
-                total[:, top : top + k, left : left + k * c] += stretches[:, i, j]  # windows overlap
-        return total.view(n, side, side, c).permute(0, 3, 1, 2), None, None
+    def backward(ctx, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
+        x, weight = ctx.saved_tensors
+        for_x, for_weight, _ = ctx.needs_input_grad
+        return (
+            input_gradient(grad, x, weight, ctx.stride) if for_x else None,
+            weight_gradient(grad, x, weight, ctx.stride) if for_weight else None,
+            None,
+        )
+
+
+def weight_gradient(grad: Tensor, x: Tensor, weight: Tensor, stride: int) -> Tensor:
+    """Gradient of the kernels, shape of weight: windows times gradients, a few pictures at a time so that windows stay cached."""
+    filters, c, k, _ = weight.shape
+    n, _, places, _ = grad.shape
+    pixels = x.permute(0, 2, 3, 1).contiguous()
+    picture, row, column, _ = pixels.stride()
+    # A window is k stretches of k * c values that already lie side by side.
+    shape, steps = (n, places, places, k, k * c), (picture, stride * row, stride * column, row, 1)
+    windows = pixels.as_strided(shape, steps)
+    outputs = grad.permute(0, 2, 3, 1)
+    total = grad.new_zeros(k * k * c, filters)
+    at_once = max(1, CACHED_VALUES // windows[0].numel())
+    for some, theirs in zip(windows.split(at_once), outputs.split(at_once), strict=True):
+        total.addmm_(some.reshape(-1, k * k * c).T, theirs.reshape(-1, filters))
+    return total.view(k, k, c, filters).permute(3, 2, 0, 1)
+
+
+def input_gradient(grad: Tensor, x: Tensor, weight: Tensor, stride: int) -> Tensor:
+    """Gradient of the pictures, shape of x: where windows are few, one product, and overlapping windows are added up."""
+    filters, c, k, _ = weight.shape
+    n, _, places, _ = grad.shape
+    if places > FEW_WINDOWS:
+        geometry = ([stride, stride], [0, 0], [1, 1], False, [0, 0], 1)
+        return torch.ops.aten.convolution_backward(grad, x, weight, None, *geometry, [True, False, False])[0]
+    kernels = weight.permute(2, 3, 1, 0).reshape(-1, filters)  # [k * k * c, filters]
+    stretches = (grad.permute(0, 2, 3, 1) @ kernels.T).view(n, places, places, k, k * c)
+    total = grad.new_zeros(n, x.shape[2], x.shape[3] * c)
+    for i in range(places):
+        for j in range(places):
+            top, left = stride * i, stride * j * c
+            total[:, top : top + k, left : left + k * c] += stretches[:, i, j]
+    return total.view(n, x.shape[2], x.shape[3], c).permute(0, 3, 1, 2)
 
 
 def convolve_with_planes(convolution: nn.Conv2d, x: Tensor, planes: Tensor) -> Tensor:
