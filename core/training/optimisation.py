@@ -1,7 +1,7 @@
 """Optimisers and learning-rate schedules of a RunSpec."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import nn
@@ -35,7 +35,7 @@ def schedule(spec: RunSpec, steps_per_epoch: int) -> Callable[[int], float]:
     return factor
 
 
-def adam(parameters, lr: float) -> torch.optim.Adam:
+def adam(parameters: Iterable, lr: float) -> torch.optim.Adam:
     """Adam with one call per step for all parameters: with tensors as small as ours, calls take longer than sums."""
     return torch.optim.Adam(parameters, lr=lr, fused=True)
 
