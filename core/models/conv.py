@@ -44,10 +44,10 @@ class ConvN(nn.Module):
             raise ValueError(f"image_size: the conv encoder needs at least 15 pixels a side, got {image_size}.")
         norm = dict(momentum=bn_momentum, eps=bn_eps)
         layers, last = [], channels
-        for convolution, filters in zip((nn.Conv2d, ProductConv2d, ProductConv2d), FILTERS, strict=True):
+        for convolution, filters in zip((PlainConv2d, ProductConv2d, ProductConv2d), FILTERS, strict=True):
             filters *= width
             layers += [
-                convolution(last, filters, KERNEL, STRIDE, bias=False),
+                convolution(last, filters, KERNEL, STRIDE),
                 nn.BatchNorm2d(filters, **norm),
                 nn.ReLU(inplace=True),
             ]
@@ -77,8 +77,15 @@ class ConvN(nn.Module):
         return self.dense(torch.flatten(y, 1))
 
 
-class ProductConv2d(nn.Conv2d):
-    """The same convolution, unpadded, whose gradients are matrix products over the windows of the pictures on CPUs.
+class PlainConv2d(nn.Conv2d):
+    """A square kernel, unpadded, without bias: batch norm follows."""
+
+    def __init__(self, channels: int, filters: int, k: int, stride: int):
+        super().__init__(channels, filters, k, stride, bias=False)
+
+
+class ProductConv2d(PlainConv2d):
+    """The same convolution of square pictures, whose gradients are matrix products over the windows of the pictures on CPUs.
 
     One step back through the last layer of ConvN takes half the library's time (64 channels, 6 -> 2 pixels), through its second
     layer some 5 % less, at width 2 some 10 %. Other devices, and mixed precision, use the library's own gradients.
@@ -122,7 +129,7 @@ def weight_gradient(grad: Tensor, x: Tensor, weight: Tensor, stride: int) -> Ten
     windows = pixels.as_strided(shape, steps)
     outputs = grad.permute(0, 2, 3, 1)
     total = grad.new_zeros(k * k * c, filters)
-    at_once = max(1, CACHED_VALUES // windows[0].numel())
+    at_once = max(1, CACHED_VALUES // (places**2 * k**2 * c))
     for some, theirs in zip(windows.split(at_once), outputs.split(at_once), strict=True):
         total.addmm_(some.reshape(-1, k * k * c).T, theirs.reshape(-1, filters))
     return total.view(k, k, c, filters).permute(3, 2, 0, 1)

@@ -30,7 +30,7 @@ def test_layer_sizes_of_the_notebook():
 def test_gradients_as_products(side, k, stride, layout, at_once, monkeypatch):
     """Value and both gradients equal the library's, with few windows and many, all pictures at once and one by one."""
     monkeypatch.setattr(conv, "CACHED_VALUES", at_once)
-    ours = ProductConv2d(4, 5, k, stride, bias=False).double()
+    ours = ProductConv2d(4, 5, k, stride).double()
     theirs = torch.nn.Conv2d(4, 5, k, stride, bias=False).double()
     theirs.load_state_dict(ours.state_dict())
     x = torch.rand(3, 4, side, side, dtype=torch.float64).contiguous(memory_format=layout).requires_grad_()
@@ -43,16 +43,22 @@ def test_gradients_as_products(side, k, stride, layout, at_once, monkeypatch):
         torch.testing.assert_close(mine, library)
 
 
+def test_no_pictures_have_no_gradient():
+    layer = ProductConv2d(4, 5, 3, 2)
+    layer(torch.rand(0, 4, 6, 6)).sum().backward()
+    assert layer.weight.grad.abs().sum() == 0
+
+
 def test_gradients_that_nobody_wants_are_not_computed(monkeypatch):
     """A frozen encoder asked for the gradient of its input, and a first layer that needs none."""
     monkeypatch.setattr(conv, "weight_gradient", lambda *_: pytest.fail("the weight is frozen"))
-    frozen = ProductConv2d(4, 5, 3, 2, bias=False).requires_grad_(False)
+    frozen = ProductConv2d(4, 5, 3, 2).requires_grad_(False)
     x = torch.rand(2, 4, 6, 6, requires_grad=True)
     frozen(x).sum().backward()
     assert x.grad is not None
     monkeypatch.undo()
     monkeypatch.setattr(conv, "input_gradient", lambda *_: pytest.fail("nobody asked about the input"))
-    layer = ProductConv2d(4, 5, 3, 2, bias=False)
+    layer = ProductConv2d(4, 5, 3, 2)
     layer(x.detach()).sum().backward()
     assert layer.weight.grad is not None
 
