@@ -7,7 +7,6 @@ Exit codes: 0 done, 1 not done (a run failed, a study was stopped), 2 cannot be 
 import json
 import os
 import sys
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -183,14 +182,16 @@ def export(
 
 def _assignments(pairs: list[str]) -> dict[str, Any]:
     """name=value pairs as settings; values are read as TOML where they are, else as text; no value is None."""
+    from core.validation import parse_toml
+
     settings = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name.strip():
             raise ValueError(f"--set: must be name=value, got {pair!r}")
         try:
-            settings[name.strip()] = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
+            settings[name.strip()] = parse_toml(f"value = {text}")["value"]
+        except ValueError:
             settings[name.strip()] = text or None
     return settings
 

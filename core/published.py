@@ -4,7 +4,6 @@ A file names its source, its trust grade and, for each table in it, the settings
 draw these numbers beside ours, never instead of ours, and only where the settings agree or what differs is said.
 """
 
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from core.studies.files import read_json
 from core.training.spec import RunSpec
-from core.validation import explain
+from core.validation import explain, parse_toml
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 FOLDER, BENCHMARKS = DATA / "published", DATA / "results" / "benchmarks"
@@ -82,11 +81,11 @@ def read(path: Path) -> Source:
         ValueError: If the file is not TOML or breaks the format; one line per problem, each naming the file.
     """
     try:
-        return Source.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path.name}: not valid TOML: {error}") from None
+        return Source.model_validate(parse_toml(path.read_text(encoding="utf-8")))
     except ValidationError as error:
         raise ValueError(explain(error, path.name)) from None
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
 
 
 def sources(folder: Path = FOLDER) -> dict[str, Source]:

@@ -150,7 +150,7 @@ def _class_files(root: Path, below: str, notes: list[str], skip: Sequence[str] =
     for entry in sorted(os.scandir(folder), key=lambda entry: natural_key(entry.name)):
         if entry.name.startswith(".") or entry.name in skip:
             continue
-        if not entry.is_dir():
+        if not _is_folder(entry):
             others.append(entry.name)
             continue
         images = []
@@ -180,12 +180,20 @@ def _walk(folder: str, name: str) -> Iterator[File]:
             continue
         if entry.is_dir(follow_symlinks=False):  # a link to a folder could lead round in a circle
             yield from _walk(entry.path, inner)
-        elif not entry.is_dir():
+        elif not _is_folder(entry):
             try:
                 state = entry.stat()
                 yield File(inner, state.st_size, state.st_mtime_ns, -1)
             except OSError:  # a dangling link: counted as unreadable when it is to be decoded
                 yield File(inner, -1, 0, -1)
+
+
+def _is_folder(entry: os.DirEntry) -> bool:
+    """Whether it is a folder, or leads to one; a link that leads round to itself, for which the system gives an error, is not."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _check_classes(folder: Path, train: dict[str, list[File]], test: dict[str, list[File]]) -> None:

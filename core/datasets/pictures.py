@@ -1,5 +1,7 @@
 """Single image files: whatever a person has in a folder becomes 8-bit grey or RGB pixels of a wanted size."""
 
+import os
+import stat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +24,7 @@ class Header(NamedTuple):
 
 def read_header(path: Path) -> Header:
     """Size and kind of an image file, without decoding it. Raises what Pillow raises for a file it cannot read."""
-    with Image.open(path) as image:
+    with _open(path) as image:
         width, height = image.size
         if image.getexif().get(ExifTags.Base.Orientation) in TURNED:
             width, height = height, width
@@ -46,7 +48,7 @@ def read_pixels(path: Path, channels: int, size: tuple[int, int] | None = None) 
     Raises:
         OSError: If the file is damaged, incomplete, or no image. Pillow's readers may raise other exceptions, too.
     """
-    with Image.open(path) as opened:
+    with _open(path) as opened:
         opened.load()
         image = _eight_bit(ImageOps.exif_transpose(opened))
     image = _on_background(image).convert("L" if channels == 1 else "RGB")
@@ -71,6 +73,13 @@ def resize_array(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 def is_gray(pixels: np.ndarray) -> bool:
     """Whether RGB pixels [h, w, 3] are grey to look at: all channels equal."""
     return bool((pixels == pixels[..., :1]).all())
+
+
+def _open(path: Path) -> Image.Image:
+    """Open an image file. Anything else, such as a named pipe, could make us wait for ever."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError("not a regular file")
+    return Image.open(path)
 
 
 def _eight_bit(image: Image.Image) -> Image.Image:

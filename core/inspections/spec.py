@@ -4,9 +4,10 @@ import hashlib
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from core.training.spec import Dataset, RunSpec
+from core.validation import reject_conversion
 
 SPEC_VERSION = 1  # part of the hash; raise it when an inspection starts to measure something else under the same settings
 CHOICES = ("branch", "prefix", "stem", "padding", "max_pool", "normalisation", "heads")
@@ -44,6 +45,8 @@ class InspectionSpec(BaseModel):
     augment: Literal["crop", "simclr"] = "crop"  # recipe of the two views that alignment is measured on
     color_strength: Annotated[float, Field(ge=0, le=2)] = 0.5
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0  # of the choice of images, the views, the alterations and t-SNE
+
+    _as_written = field_validator("*", mode="before")(classmethod(reject_conversion))
 
     @model_validator(mode="after")
     def _folder_has_a_root(self) -> "InspectionSpec":

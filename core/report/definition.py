@@ -21,7 +21,6 @@ study = "results/randbit-mnist-5k"
 
 import difflib
 import json
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -29,7 +28,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from core.report.catalogue import FIGURES, TABLES
-from core.validation import explain
+from core.validation import explain, parse_toml
 
 VERSION = 1
 HEADER = ("format_version", "title", "author", "item")
@@ -94,7 +93,7 @@ class Report(BaseModel):
             ReportError: If it cannot be read or holds a mistake; one line per mistake, each starting with the path.
         """
         try:
-            text = Path(path).read_bytes().decode("utf-8")
+            text = Path(path).read_bytes().decode("utf-8-sig")
         except OSError as error:
             raise ReportError(f"{path}: cannot be read ({error.strerror or error})") from None
         except UnicodeDecodeError as error:
@@ -105,9 +104,9 @@ class Report(BaseModel):
     def from_text(cls, text: str, source: str = "report") -> "Report":
         """Read and check the text of a definition; `source` starts each line of an error."""
         try:
-            content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ReportError(f"{source}: not valid TOML: {str(error)[:1].lower()}{str(error)[1:]}") from None
+            content = parse_toml(text)
+        except ValueError as error:
+            raise ReportError(f"{source}: {error}") from None
         return cls.from_dict(content, source)
 
     @classmethod

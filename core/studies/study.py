@@ -21,7 +21,6 @@ Pages import this module, so it must stay free of torch and Dask.
 
 import itertools
 import json
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +31,7 @@ from pydantic import BaseModel, ConfigDict
 from core.studies.check import RUN_FIELDS, problems
 from core.studies.names import StudyError, check_study
 from core.training.spec import RunSpec
+from core.validation import parse_toml
 
 # Fields that decide how long a run takes, most telling first.
 ALIKE = ("dataset", "encoder", "scene", "data_root")  # must agree, or times say nothing about each other
@@ -112,9 +112,9 @@ class StudySpec(BaseModel):
             StudyError: If the text holds a mistake; one line per mistake.
         """
         try:
-            content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise StudyError(f"{source}: not valid TOML: {str(error)[:1].lower()}{str(error)[1:]}") from None
+            content = parse_toml(text)
+        except ValueError as error:
+            raise StudyError(f"{source}: {error}") from None
         return cls.from_dict(content, source)
 
     def with_seeds(self, text: str) -> "StudySpec":

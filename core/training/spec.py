@@ -7,9 +7,10 @@ import hashlib
 import json
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from core.datasets.digit_layout import CANVAS, overlay_problem, scene_count, scene_problem
+from core.validation import reject_conversion
 
 SPEC_VERSION = 1  # part of the hash; raise it when the meaning of an existing field changes
 
@@ -111,6 +112,8 @@ class RunSpec(BaseModel):
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     device: str = "auto"  # auto, cpu, cuda, cuda:1, mps
     precision: Literal["auto", "float32", "bfloat16"] = "auto"  # auto: bfloat16 on CUDA, else float32
+
+    _as_written = field_validator("*", mode="before")(classmethod(reject_conversion))
 
     @model_validator(mode="after")
     def _fits_together(self) -> "RunSpec":

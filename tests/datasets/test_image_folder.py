@@ -282,6 +282,21 @@ def test_links(folder, tmp_path):
                           "(no such file or directory).",)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="symbolic links and named pipes")
+@pytest.mark.timeout(60)
+def test_links_to_themselves_and_pipes_are_counted_not_followed(folder):
+    """One odd entry costs neither the whole folder nor an endless wait for a pipe that nobody writes to."""
+    (folder / "train" / "crow" / "self.png").symlink_to("self.png")
+    (folder / "train" / "round").symlink_to("round")
+    os.mkfifo(folder / "train" / "crow" / "pipe.png")
+    data = load(spec(folder))
+    assert data.classes == ("crow", "jay", "wren") and len(data.train.labels) == 12
+    left_out, unread = data.notes
+    assert left_out == "train/: 1 file outside a class folder or of another kind left out: round."
+    assert unread.startswith("2 of 20 files could not be read and were left out: ")
+    assert "pipe.png (not a regular file)" in unread and "self.png (too many levels of symbolic links)" in unread
+
+
 def test_other_files_are_told_and_hidden_ones_ignored(folder):
     (folder / "train" / "crow" / "notes.txt").write_text("caw")
     (folder / "train" / "crow" / ".DS_Store").write_text("")

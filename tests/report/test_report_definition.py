@@ -85,6 +85,8 @@ def test_a_mistake_in_an_item_is_named(item, line):
         ("format_version = 2", "r: format_version: must be 1, got 2; this copy of the code is too old or too new"),
         ("item = 1", "r: item: must be written as [[item]] tables, with two brackets"),
         ("title = ", "r: not valid TOML: invalid value (at end of document)"),
+        (f"title = {'[' * 5000}{']' * 5000}", "r: not valid TOML: too deeply nested"),
+        (f"title = 1{'0' * 5000}", "r: not valid TOML: a number has too many digits"),
     ],
 )
 def test_a_mistake_in_the_header_is_named(text, line):

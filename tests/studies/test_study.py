@@ -153,6 +153,11 @@ def test_the_randbit_studies_are_those_of_the_plan():
         ("name = 'a'\n[[block]]\ntaus = 1\n", "s: block 1: taus: unknown field (value 1); did you mean tau?"),
         ("name = 'a'\nseeds = [0\n", "s: not valid TOML: unclosed array (at end of document)"),
         ("name = 'a'\nname = 'b'\n", "s: not valid TOML: cannot overwrite a value (at line 2, column 11)"),
+        (f"a = {'[' * 5000}{']' * 5000}", "s: not valid TOML: too deeply nested"),
+        (f"a = 1{'0' * 5000}", "s: not valid TOML: a number has too many digits"),
+        ("name = 'a'\n[[block]]\n[block.grid]\ntau = ['0.1']\n", "s: block 1: grid.tau: must be a number, got '0.1'"),
+        ("name = 'a'\n[base]\nbits = true\n[[block]]\n", "s: base: bits: must be a whole number, got True"),
+        ("name = 'a'\n[[block]]\nmask_self = 0\n", "s: block 1: mask_self: must be true or false, got 0"),
     ],
 )
 def test_errors_say_where_what_and_what_is_allowed(text, expected):
