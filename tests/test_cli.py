@@ -1,5 +1,6 @@
 """The command line: exit codes, one-line errors, JSON for programs, plain lines for logs."""
 
+import errno
 import json
 import os
 import subprocess
@@ -171,6 +172,22 @@ def test_a_study_at_work_is_found_before_training(call, tmp_path, monkeypatch):
     with lock(tmp_path / "s"):
         code, out, err = call("train", "--store", tmp_path, "--study", "s")
     assert (code, out) == (2, "") and err.startswith("error: study 's' is being run by process ") and err.count("\n") == 1
+
+
+def test_what_was_measured_is_shown_even_if_the_disk_is_full_by_then(capsys, tmp_path, monkeypatch):
+    """An hour of training ended with an error and no number."""
+
+    def full(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(train.StudyWriter, "end", full)
+    assert train.train_one(RunSpec(epochs=1), tmp_path, "single-runs", False, FAKE) == 1
+    out, err = capsys.readouterr()
+    assert "linear accuracy 0.90" in out and "(not kept)" in out
+    assert err.splitlines()[-1] == (
+        f"error: the run is finished, but the folder {tmp_path / 'single-runs'} cannot be written "
+        "(no space left on device); choose another, or make room"
+    )
 
 
 def test_train_keeps_nothing_if_asked(capsys, tmp_path):

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.commands.terminal import Reporter, outcome
+from core.commands.terminal import Reporter, fail, outcome
 from core.studies.lock import busy, holder, lock
 from core.studies.names import StudyError, cannot_write
 from core.studies.progress import preparing
@@ -50,7 +50,7 @@ def train_one(spec: RunSpec, root: Path | None, study: str, as_json: bool, run_f
         run_function: What does the run, "package.module:name".
 
     Returns:
-        Exit code: 0 if it finished, 1 if it diverged or was stopped.
+        Exit code: 0 if it finished, 1 if it diverged, was stopped, or could not be written after training.
 
     Raises:
         StudyError: If the run could not be filed; that is found before it is trained.
@@ -66,7 +66,12 @@ def train_one(spec: RunSpec, root: Path | None, study: str, as_json: bool, run_f
         trained = function(spec, on_progress=lambda record: _progress(report, spec, record), should_stop=stop.is_set)
     result = trained.result
     if store and result.status in ("finished", "diverged"):
-        _file(store, study, spec, Trained(result.model_dump(mode="json"), *trained[1:]))
+        try:
+            _file(store, study, spec, Trained(result.model_dump(mode="json"), *trained[1:]))
+        except StudyError as error:  # what was measured is shown all the same: it may have taken hours
+            _show(result, as_json, "not kept")
+            fail(str(error))
+            return 1
         return _show(result, as_json, f"kept in {store.run_folder(study, spec.run_id)}")
     return _show(result, as_json, "not kept")
 
