@@ -351,7 +351,7 @@ def test_numbers_that_are_not_finite_survive(tmp_path):
     [
         ("spec", {"newfield": 1}, "newfield: unknown field"),
         ("spec", {"tau": -1}, "tau: input should be greater than 0, got -1"),
-        ("spec", {"tau": "x"}, "tau: input should be a valid number"),
+        ("spec", {"tau": "x"}, "tau: must be a number, got 'x'"),
         ("result", {"linear_accuracy": "high"}, "linear_accuracy: input should be a valid number"),
         ("result", {"classes": None}, "classes: input should be a valid integer"),
         ("result", {"seconds": "x"}, "seconds: input should be a valid number"),
