@@ -10,14 +10,15 @@ from pages.parts.runs.compare import compare
 from pages.parts.runs.table import run_table
 
 st.title("Runs")
-found = studies.entries()
+found = studies.own_first(studies.entries())
 if not found:
     st.warning("No study was found. The definitions lie in data/studies.", icon=":material/search_off:")
     st.stop()
 
 controls = st.container(horizontal=True, vertical_alignment="bottom")
 with controls:
-    entry = studies.choose(found, "runs_study", favourite="randbit-mnist-5k", help=studies.ORIGIN_HELP)
+    favourite = "" if found[0].origin == "runs" else "randbit-mnist-5k"
+    entry = studies.choose(found, "runs_study", favourite, help=studies.ORIGIN_HELP)
 address.show_notices()
 state = live.watch(entry, "runs")
 runs = used(studies.table(entry))

@@ -41,6 +41,15 @@ def entries(keep: Callable[[Entry], bool] = lambda entry: True) -> list[Entry]:
     return [entry for entry in catalogue(results(), runs(), DEFINITIONS) if keep(entry)]
 
 
+def own_first(found: Sequence[Entry]) -> list[Entry]:
+    """The person's own studies before all others, the last started one at the top."""
+
+    def since(entry: Entry) -> float:
+        return (entry.store.state(entry.name).started or 0.0) if entry.origin == "runs" else 0.0
+
+    return sorted(found, key=lambda entry: (entry.origin != "runs", -since(entry)))
+
+
 def named(wanted: str | None) -> Entry | None:
     """The study that an address names; None if there is none of that name."""
     return find(entries(), wanted)
@@ -55,7 +64,7 @@ def choose(found: Sequence[Entry], key: str, favourite: str = "", **options) -> 
     """Draw the study selector. The choice stands in the address as `study`, the same on every page.
 
     Args:
-        found: At least one entry; the first is the default.
+        found: At least one entry; the first is the default, for as long as the session lasts.
         key: Of the widget, its own on each page.
         favourite: Name of the study that comes first, if it is there.
         options: Passed to st.selectbox.
@@ -65,14 +74,17 @@ def choose(found: Sequence[Entry], key: str, favourite: str = "", **options) -> 
     """
     found = sorted(found, key=lambda entry: entry.name != favourite or entry.origin == "defined")
     by_id = {entry.id: entry for entry in found}
+    # What a session saw first stays its default: a study that starts meanwhile does not push the shown one aside.
+    first = by_id.get(st.session_state.get(f"{key}_first"), found[0])
+    st.session_state[f"{key}_first"] = first.id
     asked = "study" in st.query_params
     wanted = address.recall("study")
     there = find(found, wanted)
     if wanted and there is None and not asked:  # another page's choice, carried along by the menu
         del st.query_params["study"]
     elif wanted and there is None:
-        address.notice(f"The address names the study {wanted!r}, which this page does not have; showing {found[0].title!r}.")
-    st.session_state[key] = (there or found[0]).id
+        address.notice(f"The address names the study {wanted!r}, which this page does not have; showing {first.title!r}.")
+    st.session_state[key] = (there or first).id
     st.selectbox(
         "Study",
         list(by_id),

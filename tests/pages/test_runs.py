@@ -9,7 +9,7 @@ from core.studies import Store
 from tests import fixtures
 from tests.pages.visit import RUNS, charts, texts
 
-STUDY = "runs/randbit-quick"
+STUDY, SHIPPED = "runs/randbit-quick", "results/randbit-mnist-5k"
 
 
 @pytest.fixture
@@ -22,14 +22,29 @@ def table(app):
 
 
 def test_all_runs_with_their_differing_settings_first(filled, open_page):
-    app = open_page(RUNS)
+    app = open_page(RUNS, study=SHIPPED)
     assert len(table(app)) == 150
     assert table(app).columns[:5].tolist() == ["status", "label", "bits", "tau", "seed"]
     assert "150 runs" in texts(app)
 
 
+def test_the_study_started_last_comes_first_and_one_that_starts_meanwhile_does_not_push_it_aside(filled, open_page):
+    first, second = fixtures.study("randbit-quick"), fixtures.study("official-randbits-mnist")
+    fixtures.set_state(filled.runs, first, "finished")
+    app = open_page(RUNS)
+    assert app.selectbox(key="runs_study").value == f"runs/{first.name}"
+    fixtures.fill(filled.runs, second, runs=1, embeddings=False)
+    fixtures.set_state(filled.runs, second, "finished")
+    assert app.run().selectbox(key="runs_study").value == f"runs/{first.name}"
+    assert open_page(RUNS).selectbox(key="runs_study").options[:3] == [
+        f"{second.title} (your runs)",
+        f"{first.title} (your runs)",
+        f"{fixtures.study().title} (shipped)",
+    ]
+
+
 def test_filter_and_its_mistakes(filled, open_page):
-    app = open_page(RUNS, runs_filter="tau=0.1 bits>=10 xent")
+    app = open_page(RUNS, study=SHIPPED, runs_filter="tau=0.1 bits>=10 xent")
     assert len(table(app)) == 12  # 10, 12, 15, 20 bits by 3 seeds
     assert "12 of 150 runs" in texts(app)
     app.text_input(key="runs_filter").set_value("bitz=3").run()
@@ -79,7 +94,7 @@ def test_delete_can_be_undone(ids, filled, open_page):
 
 def test_shipped_results_cannot_be_deleted(filled, open_page):
     run_id = Store(filled.results).table("randbit-mnist-5k")["run_id"].iloc[0]
-    app = open_page(RUNS, study="results/randbit-mnist-5k", compare=run_id)
+    app = open_page(RUNS, study=SHIPPED, compare=run_id)
     assert "runs_delete" not in [button.key for button in app.button]
 
 
