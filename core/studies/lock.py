@@ -7,13 +7,14 @@ import secrets
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-from filelock import FileLock
+from typing import TYPE_CHECKING, Any
 
 from core.studies.files import read_json
 from core.studies.names import StudyError
 from core.studies.process import identity, is_here, is_running
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 FOREIGN_TIMEOUT = 60.0  # seconds without a sign of life after which a lock of another machine counts as left behind
 GUARD_TIMEOUT = 10.0  # seconds; it is held for milliseconds
@@ -65,11 +66,13 @@ def lock(folder: Path) -> Iterator[Path]:
                     path.unlink(missing_ok=True)
 
 
-def _guard(folder: Path) -> FileLock:
+def _guard(folder: Path) -> "FileLock":
     """Held for the moment of looking and taking: two that find the same dead lock must not take each other's new one away.
 
     It is the system's own lock, which a dying process cannot keep.
     """
+    from filelock import FileLock  # here, because pages read far more often than they change anything
+
     return FileLock(folder / ".lock.guard", timeout=GUARD_TIMEOUT)
 
 

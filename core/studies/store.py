@@ -44,7 +44,6 @@ class Ended(NamedTuple):
     problems: dict[str, str]  # what is wrong with each of its records that cannot be used
     folders: list[dict[str, Any]]  # runs that it lacks
     rows: list[dict[str, Any]]
-    frame: pd.DataFrame
     left_out: tuple[str, ...]  # what is wrong with each run that nothing sound was found of
 
 
@@ -56,6 +55,7 @@ class Store:
         self._lock = threading.RLock()
         self._summaries: dict[str, Lines] = {}
         self._ended: dict[str, Ended] = {}
+        self._frames: dict[str, tuple[list[dict[str, Any]], pd.DataFrame]] = {}  # rows, and the table made of them
         self._definitions: dict[str, tuple[tuple[int, ...], StudySpec]] = {}
         self._single: dict[Path, tuple[int, dict[str, Any]]] = {}  # runs that the summary lacks
         self._curves: dict[str, tuple[tuple[int, int], dict[str, list[dict]]]] = {}
@@ -147,7 +147,8 @@ class Store:
             one of finished, diverged, failed, running, queued (begun, to be begun again), stopped, stalled. Of fields that
             both specification and result have (device, n_train, n_test) the measured one is shown.
         """
-        ended, frame = self._read_ended(study)
+        ended = self.ended_rows(study)
+        frame = self._frame_of(study, ended)
         begun = self._begun(study, {row["run_id"] for row in ended})
         return pd.concat([frame, table(begun)], ignore_index=True) if begun else frame.copy(deep=False)
 
@@ -223,7 +224,7 @@ class Store:
 
     def ended_rows(self, study: str) -> list[dict[str, Any]]:
         """One record per ended run, as the summary holds them; what the summary lacks is read from the run folders."""
-        return self._read_ended(study)[0]
+        return self._ended_of(study).rows
 
     def _judged(self, study: str, written: dict[str, Any]) -> StudyState:
         counts = {"finished": 0, "diverged": 0, "failed": 0}
@@ -234,9 +235,12 @@ class Store:
         state = judge(written, counts)
         return state._replace(message=f"{state.message} {_said(read.left_out)}".strip()) if read.left_out else state
 
-    def _read_ended(self, study: str) -> tuple[list[dict[str, Any]], pd.DataFrame]:
-        read = self._ended_of(study)
-        return read.rows, read.frame
+    def _frame_of(self, study: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
+        """The table of the ended runs, made when it is first asked for: a time estimate reads every study and needs none."""
+        with self._lock:
+            frame = _grown(self._frames.get(study), rows)
+            self._frames[study] = rows, frame
+            return frame
 
     def _ended_of(self, study: str) -> Ended:
         folder = self.folder(study)
@@ -253,7 +257,7 @@ class Store:
                 extra, worse = _sound(folders, known.rows if known else [])
                 rows = [*sound.values(), *extra.values()]
                 left_out = tuple(text for run_id, text in (problems | worse).items() if run_id not in extra)
-                self._ended[study] = known = Ended(summary, sound, problems, folders, rows, _grown(known, rows), left_out)
+                self._ended[study] = known = Ended(summary, sound, problems, folders, rows, left_out)
             return known
 
     def _from_folder(self, folder: Path) -> dict[str, Any] | None:
@@ -301,7 +305,7 @@ class Store:
 
     def _row(self, study: str, run_id: str) -> dict[str, Any] | None:
         folder = self.run_folder(study, run_id)
-        row = next((row for row in self._read_ended(study)[0] if row["run_id"] == run_id), None)
+        row = next((row for row in self.ended_rows(study) if row["run_id"] == run_id), None)
         if row is None:
             spec = read_json(folder / "spec.json")
             row = {**spec, "run_id": run_id} if spec and "spec" in spec else None
@@ -360,12 +364,13 @@ def _run_folders(folder: Path) -> list[Path]:
         return []
 
 
-def _grown(known: Ended | None, rows: list[dict[str, Any]]) -> pd.DataFrame:
+def _grown(known: tuple[list[dict[str, Any]], pd.DataFrame] | None, rows: list[dict[str, Any]]) -> pd.DataFrame:
     """The table of the rows; the part of it that was known is not made again."""
-    count = len(known.rows) if known else 0
-    if not count or len(rows) < count or any(old is not new for old, new in zip(known.rows, rows, strict=False)):
+    before, frame = known or ([], None)
+    count = len(before)
+    if not count or len(rows) < count or any(old is not new for old, new in zip(before, rows, strict=False)):
         return table(rows)
-    return pd.concat([known.frame, table(rows[count:])], ignore_index=True) if len(rows) > count else known.frame
+    return pd.concat([frame, table(rows[count:])], ignore_index=True) if len(rows) > count else frame
 
 
 def _sound(records: list[dict[str, Any]], known: list[dict[str, Any]]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
