@@ -11,12 +11,10 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from core.studies.files import read_json
 from core.training.spec import RunSpec
 from core.validation import explain, parse_toml
 
-DATA = Path(__file__).resolve().parents[1] / "data"
-FOLDER, BENCHMARKS = DATA / "published", DATA / "results" / "benchmarks"
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "published"
 GRADES = {
     "A": "the authors' own code or text",
     "B": "an independent reproduction or a transcription",
@@ -70,7 +68,6 @@ class Source(BaseModel):
     grade: Literal["A", "B", "C"]
     note: str = ""
     differs: str = ""  # what is not the same in our runs, although every RunSpec field is
-    measured: str = ""  # file in data/results/benchmarks that says how much that does
     table: tuple[Table, ...]
 
 
@@ -150,26 +147,6 @@ def beside(dial: str, metric: str, folder: Path = FOLDER) -> pd.DataFrame:
         for table in source.table
         if table.beside == dial and table.metric == metric
     )
-
-
-def difference(source: Source, folder: Path = BENCHMARKS) -> str:
-    """What is not the same in our runs, and what it does to the metric as far as we measured it.
-
-    Args:
-        source: The source.
-        folder: Where the measurements lie; each row of one holds bits, tau and accuracies by kind, "ours" among them.
-
-    Returns:
-        Sentences; empty where nothing is known to differ.
-    """
-    found = read_json(folder / source.measured) if source.measured else None
-    cells = [
-        f"{row['bits']} bits, tau {row['tau']:g}: "
-        + ", ".join(f"{value:.3f} with {kind}" for kind, value in row["accuracy"].items() if kind != "ours")
-        + f", {row['accuracy']['ours']:.3f} with ours"
-        for row in (found or {}).get("rows", ())
-    ]
-    return " ".join(filter(None, (source.differs, f"On one encoder each, {'; '.join(cells)}." if cells else "")))
 
 
 def _tidy(tables: Iterable[tuple[Source, Table]]) -> pd.DataFrame:

@@ -64,6 +64,7 @@ FIELD_NAMES = {
     "batch_size": "batch size",
     "lr": "learning rate",
     "lr_scaling": "rate scaling",
+    "online_probe": "online probe's start",
     "warmup_epochs": "warm-up epochs",
     "weight_decay": "weight decay",
     "data_root": "data folder",

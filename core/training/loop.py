@@ -23,7 +23,8 @@ from core.provenance import versions
 from core.training.images import Images
 from core.training.measure import Features, Look, epoch_metrics, final_metrics, stored_embedding
 from core.training.objectives import build_objective
-from core.training.optimisation import PROBE_LR, adam, build_optimizer, schedule
+from core.training.online_probe import build_online_probe, build_probe_optimizer
+from core.training.optimisation import build_optimizer, schedule
 from core.training.spec import USES_LAM, USES_TAU, RunResult, RunSpec
 
 PROGRESS_EVERY = 0.5  # seconds between step records
@@ -170,7 +171,7 @@ class Run:
         self.objective = build_objective(spec, encoder, classes=images.classes, image_size=images.side, n_train=images.n_train)
         self.objective.to(device)
         self.encoder = encoder.to(device, memory_format=torch.channels_last)
-        self.probe = nn.Linear(encoder.h_dim, images.classes).to(device)
+        self.probe = build_online_probe(spec, encoder.h_dim, images.classes).to(device)
         self.generator = torch.Generator(device).manual_seed(spec.seed)
         self.order = torch.Generator().manual_seed(spec.seed)
         self.bfloat16 = spec.precision == "bfloat16" or (spec.precision == "auto" and device.type == "cuda")
@@ -185,6 +186,15 @@ class Run:
     def steps_per_epoch(self) -> int:
         return self.images.n_train // self.spec.batch_size
 
+    def optimizers(self) -> tuple[list, list]:
+        """What trains the encoder with its objective, and the online probe; and the learning-rate schedule of each."""
+        optimizers = [
+            build_optimizer(self.spec, [self.encoder, self.objective]),
+            build_probe_optimizer(self.spec, self.probe),
+        ]
+        factor = schedule(self.spec, self.steps_per_epoch)
+        return optimizers, [torch.optim.lr_scheduler.LambdaLR(optimizer, factor) for optimizer in optimizers]
+
     def train(self) -> str:
         """Run all epochs. Returns the status: finished, diverged or stopped."""
         if self.spec.objective == "untrained" or self.spec.epochs == 0:
@@ -194,12 +204,7 @@ class Run:
             self.notes.append(
                 f"the last {left_out} of {self.images.n_train} images of each epoch do not fill a batch and are left out"
             )
-        optimizers = [
-            build_optimizer(self.spec, [self.encoder, self.objective]),
-            adam(self.probe.parameters(), PROBE_LR),
-        ]
-        factor = schedule(self.spec, self.steps_per_epoch)
-        schedulers = [torch.optim.lr_scheduler.LambdaLR(optimizer, factor) for optimizer in optimizers]
+        optimizers, schedulers = self.optimizers()
         if self.spec.save_every:
             self.kept.append((0, self.features.kept_z()))  # where the embedding starts
         try:

@@ -8,8 +8,6 @@ from torch import nn
 
 from core.training.spec import RunSpec
 
-PROBE_LR = 1e-3  # of the online probe, always Adam
-
 
 def scaled_learning_rate(lr: float, batch_size: int, scaling: str) -> float:
     """Base rate times sqrt(batch) ("sqrt"), batch / 256 ("linear") or 1 ("none").
@@ -40,18 +38,23 @@ def adam(parameters: Iterable, lr: float) -> torch.optim.Adam:
     return torch.optim.Adam(parameters, lr=lr, fused=True)
 
 
+def decayed(modules: Iterable[nn.Module], weight_decay: float) -> list[dict]:
+    """The trainable parameters in groups: decay for convolution and dense weights, none for biases and batch norm."""
+    parameters = [parameter for module in modules for parameter in module.parameters() if parameter.requires_grad]
+    groups = [
+        {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": weight_decay},
+        {"params": [p for p in parameters if p.ndim < 2], "weight_decay": 0.0},
+    ]
+    return [group for group in groups if group["params"]]
+
+
 def build_optimizer(spec: RunSpec, modules: list[nn.Module]) -> torch.optim.Optimizer:
     """Adam, SGD with momentum 0.9, or LARS over the trainable parameters.
 
     Weight decay falls on convolution and dense weights only; biases and batch norm are left out of it, and of
     LARS' adaptation (google-research/simclr, lars_optimizer.py). Adam's decay is the coupled L2 term.
     """
-    parameters = [parameter for module in modules for parameter in module.parameters() if parameter.requires_grad]
-    groups = [
-        {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": spec.weight_decay},
-        {"params": [p for p in parameters if p.ndim < 2], "weight_decay": 0.0},
-    ]
-    groups = [group for group in groups if group["params"]]
+    groups = decayed(modules, spec.weight_decay)
     lr = scaled_learning_rate(spec.lr, spec.batch_size, spec.lr_scaling)
     if spec.optimizer == "adam":
         return adam(groups, lr)

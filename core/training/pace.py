@@ -8,7 +8,6 @@ import torch
 from core import datasets
 from core.training.images import Images
 from core.training.loop import Run, pinned, resolve_device
-from core.training.optimisation import PROBE_LR, adam, build_optimizer, schedule
 from core.training.spec import RunSpec
 
 STEPS = 3  # timed, after one that warms up
@@ -35,14 +34,12 @@ def run_seconds(settings: dict[str, Any]) -> tuple[float, float]:
         if spec.objective == "untrained" or spec.epochs == 0:
             each = 0.0
         else:
-            optimizers = [build_optimizer(spec, [run.encoder, run.objective]), adam(run.probe.parameters(), PROBE_LR)]
-            factor = schedule(spec, run.steps_per_epoch)
-            schedulers = [torch.optim.lr_scheduler.LambdaLR(optimizer, factor) for optimizer in optimizers]
+            trained_by = run.optimizers()
             order = torch.arange(spec.batch_size, device=device)
-            run.step(order, optimizers, schedulers)
+            run.step(order, *trained_by)
             started = time.perf_counter()
             for _ in range(STEPS):
-                run.step(order, optimizers, schedulers)
+                run.step(order, *trained_by)
             each = (time.perf_counter() - started) / STEPS
         started = time.perf_counter()
         run.measure()

@@ -105,6 +105,7 @@ class RunSpec(BaseModel):
     warmup_epochs: NotNegative = 0
     weight_decay: NotNegative = 1e-4  # on convolution and dense weights only
     shuffle: bool = True
+    online_probe: Literal["standard", "notebook"] = "standard"  # notebook: Keras' start, and decay as for the encoder
     save_every: Annotated[int, Field(ge=0)] = 0  # epochs between kept embeddings, from epoch 0 on; 0 = only the end
 
     # Machine

@@ -17,7 +17,6 @@ from core.datasets import DataSet, Split
 from core.training import RunSpec
 from core.training.images import Images
 from core.training.loop import Run, pinned
-from core.training.optimisation import PROBE_LR, build_optimizer
 
 BAR = 0.8
 CPU = torch.device("cpu")
@@ -36,12 +35,11 @@ CASES = {
 
 def step_seconds(run: Run, steps: int) -> float:
     """Best CPU time of a training step, pictures included."""
-    optimizers = [build_optimizer(run.spec, [run.encoder, run.objective]), torch.optim.Adam(run.probe.parameters(), PROBE_LR)]
-    schedulers = [torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0) for optimizer in optimizers]
+    trained_by = run.optimizers()
     rows, best = torch.arange(run.spec.batch_size), float("inf")
     for _ in range(steps + 1):  # the first one warms up
         started = time.process_time()
-        run.step(rows, optimizers, schedulers)
+        run.step(rows, *trained_by)
         best = min(best, time.process_time() - started)
     return best
 

@@ -93,6 +93,7 @@ def test_the_randbit_studies_are_those_of_the_plan():
     run = official.expand()[0]
     assert (run.objective, run.batch_size, run.epochs, run.schedule) == ("cross_view", 1000, 10, "linear")
     assert (run.weight_decay, run.bn_momentum, run.bn_eps, run.bn_views) == (2e-4, 0.01, 1e-3, "separate")
+    assert run.online_probe == "notebook"
     assert (run.shuffle, run.head_layers, run.head_hidden, run.head_dim, run.lr) == (False, 2, 256, 64, 1e-3)
 
 

@@ -105,6 +105,7 @@ def test_embedding_arrays_agree(trained):
         dict(augment="simclr"),
         dict(augment="none"),
         dict(shuffle=False, schedule="linear"),
+        dict(online_probe="notebook"),
     ],
     ids=lambda fields: " ".join(f"{name}={value}" for name, value in fields.items()),
 )

@@ -115,6 +115,7 @@ def test_defaults_are_pinned():
         "warmup_epochs": 0.0,
         "weight_decay": 1e-4,
         "shuffle": True,
+        "online_probe": "standard",
         "save_every": 0,
         "seed": 0,
         "threads": 1,

@@ -164,8 +164,8 @@ def citations(rows: pd.DataFrame) -> None:
     named, known = rows.drop_duplicates("source"), published.sources()
     st.caption("◇ " + " · ".join(f"{row.citation} ({_trust(row)})" for row in named.itertuples()))
     for name in named["source"]:
-        if differing := published.difference(known[name]):
-            st.caption(differing)
+        if known[name].differs:
+            st.caption(known[name].differs)
 
 
 def _trust(row) -> str:
