@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
+from core.studies.records import Record, conforms
+
 FORMAT_VERSION = 1
 FINGERPRINT = 64  # bytes before the read position that must be unchanged for a line file to count as "grown"
 
@@ -45,13 +47,13 @@ def write_json(path: Path, content: dict[str, Any], durable: bool = True) -> Non
     write_bytes(path, text.encode(), durable)
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
-    """Read a JSON object; None if the file is missing, half written or not an object."""
+def read_json(path: Path, like: type[Record] | None = None) -> dict[str, Any] | None:
+    """Read a JSON object; None if the file is missing, half written, not an object, or not what `like` describes."""
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return None
-    return content if isinstance(content, dict) else None
+    return content if isinstance(content, dict) and (like is None or conforms(content, like)) else None
 
 
 def append_lines(path: Path, records: Iterable[dict[str, Any]], durable: bool = False) -> None:

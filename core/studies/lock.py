@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from core.studies.files import read_json
 from core.studies.names import StudyError
 from core.studies.process import identity, is_here, is_running
+from core.studies.records import Holder
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -31,7 +32,7 @@ def holder(folder: Path) -> dict[str, Any] | None:
         {"pid", "created", "host", "since"} of a live holder; None if nobody holds it or the holder is dead.
     """
     path = folder / LOCK
-    found = read_json(path)
+    found = read_json(path, Holder)
     return found if found and _is_live(found, path) else None
 
 
@@ -52,7 +53,7 @@ def lock(folder: Path) -> Iterator[Path]:
     path = folder / LOCK
     mine = {**identity(), "since": time.time(), "token": secrets.token_hex(8)}
     with _guard(folder):
-        found = read_json(path)
+        found = read_json(path, Holder)
         if found and _is_live(found, path):
             raise StudyError(busy(folder.name, found))
         path.unlink(missing_ok=True)

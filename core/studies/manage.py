@@ -18,6 +18,7 @@ import numpy as np
 from core.studies.files import append_lines, read_json, write_bytes, write_json
 from core.studies.lock import LOCK, lock
 from core.studies.names import StudyError, cannot_write, check_run, check_study
+from core.studies.records import Deleted
 
 if TYPE_CHECKING:
     from core.studies.store import Store
@@ -83,7 +84,7 @@ def undo(store: "Store", token: str) -> tuple[str, int]:
         StudyError: If the token is unknown, or the study is being run.
     """
     folder = store.root / TRASH / check_token(token)
-    manifest = read_json(folder / "manifest.json")
+    manifest = read_json(folder / "manifest.json", Deleted)
     if manifest is None:
         raise StudyError(f"there is nothing to undo under {token}; it was undone already, or the trash was emptied")
     study = check_study(manifest["study"])

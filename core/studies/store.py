@@ -15,6 +15,7 @@ import gzip
 import json
 import threading
 import zipfile
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,13 +28,16 @@ from core.studies import manage
 from core.studies.files import Lines, read_json, read_lines
 from core.studies.names import RUN_ID, STUDY_NAME, StudyError, check_run, check_study
 from core.studies.process import is_running
+from core.studies.records import Begun, Curve, Epoch, Launch, Pulse, Result, Row, conforms
 from core.studies.state import ACTIVE, StudyState, judge
 from core.studies.study import StudySpec
-from core.studies.table import table
+from core.studies.table import KINDS, table
 from core.training.spec import RunResult, RunSpec
 from core.validation import explain
 
 CURVES = "curves.jsonl.gz"
+NUMBERS = frozenset(name for name, kind in KINDS.items() if kind in (int, float)) & RunResult.model_fields.keys()
+ROWS = ("pca", "labels", "index", "code", "predicted", "h")  # arrays of an embedding that are as long as z
 
 
 class Ended(NamedTuple):
@@ -107,8 +111,8 @@ class Store:
     def state(self, study: str) -> StudyState:
         """How the study is doing; never raises for files that are missing, half written or broken."""
         folder = self.folder(study)
-        launch = read_json(self.root / ".requests" / f"{study}.launch.json")
-        written = read_json(folder / "state.json")
+        launch = read_json(self.root / ".requests" / f"{study}.launch.json", Launch)
+        written = read_json(folder / "state.json", Pulse)
         if launch and float(launch.get("at", 0)) > float((written or {}).get("started", 0)):
             if is_running(launch):
                 known = {"total": (written or {}).get("total", 0)}  # what is left stays left while a resumed study starts up
@@ -190,9 +194,10 @@ class Store:
         path = self.run_folder(study, run_id) / "embedding.npz"
         try:
             with np.load(path, allow_pickle=False) as arrays:
-                return {name: arrays[name] for name in arrays.files}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+                found = {name: arrays[name] for name in arrays.files}
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error):
             return None
+        return found if _is_embedding(found) else None
 
     def checkpoint(self, study: str, run_id: str) -> Path | None:
         """Where the run's checkpoint lies; None if there is none."""
@@ -268,7 +273,7 @@ class Store:
         except OSError:
             return None
         if self._single.get(path, (0,))[0] != changed:
-            row = summary_row(read_json(folder / "spec.json"), read_json(path))
+            row = summary_row(read_json(folder / "spec.json", Begun), read_json(path, Result))
             if row is None or row["run_id"] != folder.name:
                 return None
             self._single[path] = (changed, row)
@@ -285,8 +290,8 @@ class Store:
         idle = "queued" if state.status in ACTIVE else ("stalled" if state.status == "stalled" else "stopped")
         rows = []
         for path in open_runs:
-            spec = read_json(path / "spec.json")
-            if spec is None or "spec" not in spec or _spec_problem(spec["spec"]):
+            spec = read_json(path / "spec.json", Begun)
+            if spec is None or _spec_problem(spec["spec"]):
                 continue
             epochs = last_attempt(read_lines(path / "metrics.jsonl").records)
             last = {key: value for key, value in (epochs[-1] if epochs else {}).items() if key in RunResult.model_fields}
@@ -307,8 +312,8 @@ class Store:
         folder = self.run_folder(study, run_id)
         row = next((row for row in self.ended_rows(study) if row["run_id"] == run_id), None)
         if row is None:
-            spec = read_json(folder / "spec.json")
-            row = {**spec, "run_id": run_id} if spec and "spec" in spec else None
+            spec = read_json(folder / "spec.json", Begun)
+            row = {**spec, "run_id": run_id} if spec else None
         return row
 
     def _curve(self, study: str, run_id: str) -> list[dict[str, Any]]:
@@ -319,16 +324,17 @@ class Store:
                 found = path.stat()
                 signature = (found.st_mtime_ns, found.st_size)
                 if self._curves.get(study, ((0, 0),))[0] != signature:
-                    lines = gzip.decompress(path.read_bytes()).splitlines()
-                    self._curves[study] = (signature, {run["run_id"]: run["history"] for run in map(json.loads, lines)})
-            except (OSError, ValueError, KeyError, EOFError):
+                    runs = map(json.loads, gzip.decompress(path.read_bytes()).splitlines())
+                    curves = {run["run_id"]: run["history"] for run in runs if conforms(run, Curve)}
+                    self._curves[study] = (signature, curves)
+            except (OSError, ValueError, EOFError, zlib.error):
                 return []
             return self._curves[study][1].get(run_id, [])
 
 
 def summary_row(spec: dict[str, Any] | None, result: dict[str, Any] | None) -> dict[str, Any] | None:
     """The line of results.jsonl from the contents of spec.json and result.json; None if one of them is not sound."""
-    if not spec or not result or "spec" not in spec or "result" not in result or "run_id" not in result["result"]:
+    if not spec or not result:
         return None
     return {
         "run_id": result["result"]["run_id"],
@@ -341,7 +347,7 @@ def summary_row(spec: dict[str, Any] | None, result: dict[str, Any] | None) -> d
 
 def last_attempt(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The epochs of the last attempt; a run that began again on another worker repeats its first epochs."""
-    epochs = [record for record in records if record.get("kind", "epoch") == "epoch"]
+    epochs = [record for record in records if record.get("kind", "epoch") == "epoch" and conforms(record, Epoch)]
     latest = max((record.get("attempt", 1) for record in epochs), default=1)
     return [
         {key: value for key, value in record.items() if key != "kind"} for record in epochs if record.get("attempt", 1) == latest
@@ -392,14 +398,17 @@ def _sound(records: list[dict[str, Any]], known: list[dict[str, Any]]) -> tuple[
 
 def _problem(record: dict[str, Any]) -> str:
     """Why a record is no run of this version of the code; empty if it is one."""
-    kinds = {"run_id": str, "spec": dict, "result": dict}
-    if wrong := [key for key, kind in kinds.items() if not isinstance(record.get(key), kind)]:
-        return f"{wrong[0]}: missing"
+    try:
+        Row.model_validate(record)
+    except ValidationError as error:
+        return explain(error).splitlines()[0]
     problem = _spec_problem(record["spec"])
     try:
         RunResult.model_validate(record["result"])
     except ValidationError as error:
         problem = problem or explain(error).splitlines()[0]
+    texts = [name for name, value in record["result"].items() if name in NUMBERS and isinstance(value, str | bool)]
+    problem = problem or (f"{texts[0]}: must be a number, got {record['result'][texts[0]]!r}" if texts else "")
     return problem and f"run {record['run_id']}: {problem}"
 
 
@@ -410,6 +419,14 @@ def _spec_problem(spec: Any) -> str:
     except ValidationError as error:
         return explain(error).splitlines()[0]
     return ""
+
+
+def _is_embedding(arrays: dict[str, np.ndarray]) -> bool:
+    """Whether arrays are those of an embedding, so that whoever draws them can rely on what belongs together."""
+    if not arrays.keys() >= {"z", "labels"} or arrays["z"].ndim != 2:
+        return False
+    numbers = all(array.dtype.kind in "fiub" for array in arrays.values())
+    return numbers and all(len(arrays[name]) == len(arrays["z"]) for name in ROWS if name in arrays and arrays[name].ndim)
 
 
 def _said(left_out: tuple[str, ...]) -> str:

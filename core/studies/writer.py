@@ -12,6 +12,7 @@ from core.studies.files import append_lines, read_json, read_lines, write_bytes,
 from core.studies.manage import bring_back, move_to_trash, pack, write_rows
 from core.studies.names import cannot_write
 from core.studies.process import identity
+from core.studies.records import Begun, Result
 from core.studies.store import Store, summary_row
 from core.studies.study import StudySpec
 from core.studies.trained import Trained
@@ -154,7 +155,7 @@ class StudyWriter:
     def _close_run(self, run: RunSpec, attempt: int, result: dict[str, Any]) -> dict[str, Any]:
         path = self.folder / run.run_id / "result.json"
         write_json(path, {"attempt": attempt, "result": {**result, "run_id": run.run_id}})
-        row = summary_row(read_json(path.with_name("spec.json")), read_json(path))
+        row = summary_row(read_json(path.with_name("spec.json"), Begun), read_json(path, Result))
         if row is None:  # somebody has taken the run's folder away under our hands
             raise FileNotFoundError(2, "the run's folder was changed by another program", str(path.parent))
         append_lines(self.folder / "results.jsonl", [row], durable=True)
