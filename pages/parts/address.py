@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.parts.text import literal, quoted
+
 NOTICES = "address_notices"
 CHECKED = "address_checked"
 
@@ -57,7 +59,7 @@ def tidy() -> None:
     found = {name: value for name, value in st.query_params.to_dict().items() if not value.strip() or _is_endless(value)}
     for name, value in found.items():
         del st.query_params[name]
-        notice(f"The address gives {name} no usable value ({value!r}); showing what is usual instead.")
+        notice(f"The address gives {name} no usable value ({quoted(value)}); showing what is usual instead.")
     if found:
         st.rerun()  # widgets take their values from the address as it was when this run began
 
@@ -74,7 +76,7 @@ def check(name: str, allowed: list[str], fallback: str) -> None:
     value = st.query_params.get(name)
     st.session_state.setdefault(CHECKED, set()).add(name)
     if value is not None and value not in allowed:
-        notice(f"The address asks for {value!r}, which does not exist here; showing {fallback!r} instead.")
+        notice(f"The address asks for {quoted(value)}, which does not exist here; showing {fallback!r} instead.")
 
 
 def was_checked(name: str) -> bool:
@@ -90,4 +92,4 @@ def notice(text: str) -> None:
 def show_notices() -> None:
     """Show what was wrong with the address, once."""
     for text in st.session_state.pop(NOTICES, []):
-        st.info(text, icon=":material/link_off:")
+        st.info(literal(text), icon=":material/link_off:")

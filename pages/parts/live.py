@@ -10,6 +10,7 @@ from core.studies.catalogue import Entry
 from core.studies.launch import request_stop, start
 from core.studies.study import StudySpec
 from pages.parts import address, studies
+from pages.parts.text import literal
 
 LOOK_AGAIN = "2s"  # only while a study is at work
 PROBLEM = "launch_problem"
@@ -40,7 +41,7 @@ def stop(entry: Entry) -> None:
 def show_problem() -> None:
     """Why a study could not be started or stopped, once."""
     if problem := st.session_state.pop(PROBLEM, None):
-        st.error(problem, icon=":material/error:")
+        st.error(literal(problem), icon=":material/error:")
 
 
 def watch(entry: Entry, key: str) -> StudyState:
@@ -80,10 +81,10 @@ def watch(entry: Entry, key: str) -> StudyState:
 def at_rest(entry: Entry, state: StudyState, key: str) -> None:
     """Say what is wrong with a study at rest, and offer what helps: nothing is said about a complete one."""
     if state.status == "missing" and entry.origin != "defined":
-        st.warning(state.message, icon=":material/search_off:")
+        st.warning(literal(state.message), icon=":material/search_off:")
     elif state.status in {"missing", "empty"}:
         if state.status == "empty" and state.message:
-            st.warning(state.message, icon=":material/broken_image:")
+            st.warning(literal(state.message), icon=":material/broken_image:")
         else:
             st.info(
                 "Nothing was run yet. The curve appears here, point by point, once the study runs.",
@@ -92,18 +93,19 @@ def at_rest(entry: Entry, state: StudyState, key: str) -> None:
         run_button(entry, key, "Run this study")
     elif state.status == "stalled":
         st.warning(
-            f"**Stalled** after {state.ended} of {state.total} runs. {state.message} What has finished is safe.",
+            f"**Stalled** after {state.ended} of {state.total} runs. {literal(state.message)} What has finished is safe.",
             icon=":material/heart_broken:",
         )
         run_button(entry, key, "Resume")
     elif state.status == "failed":
-        st.error(f"**Failed** after {state.ended} of {state.total} runs. {state.message}", icon=":material/error:")
+        st.error(f"**Failed** after {state.ended} of {state.total} runs. {literal(state.message)}", icon=":material/error:")
         run_button(entry, key, "Try again")
     elif state.status == "stopped" and state.ended < state.total:
-        st.info(f"**Stopped** after {state.ended} of {state.total} runs. {state.message}", icon=":material/pause_circle:")
+        said = literal(state.message)
+        st.info(f"**Stopped** after {state.ended} of {state.total} runs. {said}", icon=":material/pause_circle:")
         run_button(entry, key, "Resume")
     if state.status == "finished" and state.message:
-        st.warning(state.message, icon=":material/broken_image:")
+        st.warning(literal(state.message), icon=":material/broken_image:")
     if state.status == "finished" and state.failed:
         st.warning(
             f"{state.failed} of {state.total} runs failed; their last line stands in the column error of the run table.",

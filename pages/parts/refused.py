@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import address
+from pages.parts.text import quoted
 
 ASKED = "address_asked"  # in the session: the page, and what the address gave when it was opened
 
@@ -31,7 +32,7 @@ def end() -> None:
         if taken or address.was_checked(name) or means(texts, st.session_state[name]):
             continue
         address.notice(
-            f"The address gives {name} the value {', '.join(texts)!r}, which does not exist here; showing "
+            f"The address gives {name} the value {quoted(', '.join(texts))}, which does not exist here; showing "
             f"{spoken(st.session_state[name])!r} instead."
         )
 

@@ -14,6 +14,7 @@ from core.report.chrome import browser
 from core.report.presets import PRESETS
 from core.studies.catalogue import Entry
 from pages.parts.link import copy_link
+from pages.parts.text import literal
 
 SIZES = {preset.title: preset.name for preset in PRESETS.values()}
 ENDINGS = {"PNG": "png", "SVG": "svg", "PDF": "pdf"}
@@ -174,6 +175,6 @@ def _add(figure: go.Figure, theme: Theme, alt: str, line: str, save: Save) -> No
             item = FigureItem(figure="kept", options={"file": name})
         count = state.append(item)
     except (ReportError, OSError) as error:
-        st.toast(f"The figure was not added: {error}", icon=":material/error:")
+        st.toast(f"The figure was not added: {literal(str(error))}", icon=":material/error:")
         return
     st.toast(f"Added to the report, which holds {count} item{'s' if count != 1 else ''} now.", icon=":material/post_add:")

@@ -12,6 +12,7 @@ from core.studies import Store
 from core.studies.catalogue import Entry, catalogue, find, timed
 from core.studies.study import StudySpec, estimate
 from pages.parts import address
+from pages.parts.text import quoted
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFINITIONS = ROOT / "data" / "studies"
@@ -83,7 +84,7 @@ def choose(found: Sequence[Entry], key: str, favourite: str = "", **options) -> 
     if wanted and there is None and not asked:  # another page's choice, carried along by the menu
         del st.query_params["study"]
     elif wanted and there is None:
-        address.notice(f"The address names the study {wanted!r}, which this page does not have; showing {first.title!r}.")
+        address.notice(f"The address names the study {quoted(wanted)}, which this page does not have; showing {first.title!r}.")
     st.session_state[key] = (there or first).id
     st.selectbox(
         "Study",

@@ -45,7 +45,7 @@ def test_an_encoder_that_cannot_be_read_is_named(stores, open_page, monkeypatch,
     broken, sound = made_up.write(root, name="broken_one.pth"), made_up.write(root, name="sound.pth", seed=1)
     file = root / broken / "arrays.npz"
     file.write_bytes(file.read_bytes()[:20_000])
-    said = "**Checkpoint\\: broken\\_one.pth** cannot be read: the result on disk is gone or damaged. Run the inspection again"
+    said = "**Checkpoint: broken_one.pth** cannot be read: the result on disk is gone or damaged. Run the inspection again"
     both = open_page(PAGE, encoders=f"inspection:{broken},inspection:{sound}")
     assert said in both.warning[0].value and charts(both)
     alone = open_page(PAGE, encoders=f"inspection:{broken}")

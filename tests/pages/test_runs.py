@@ -72,7 +72,7 @@ def test_selected_runs_are_compared_side_by_side(ids, open_page):
 
 def test_unknown_ids_are_named_and_dropped(ids, open_page):
     app = open_page(RUNS, study=STUDY, compare=f"{ids[0]},000000000000")
-    assert "runs that this study does not have: 000000000000" in texts(app)
+    assert "runs that this study does not have: '000000000000'" in texts(app)
     assert "1 selected" in texts(app)
 
 

@@ -10,6 +10,7 @@ from PIL import Image
 from core.datasets.strips import Strip
 from core.inspections.local import LocalFeatures, Masks
 from core.studies import Store
+from pages.parts.text import literal
 from tests import fixtures
 from tests.pages.visit import SUPPRESSION, charts, texts
 
@@ -208,7 +209,7 @@ def test_a_refused_path_keeps_its_capital_letters(tmp_path, stores, open_page):
     """The path was told in small letters, which is another folder."""
     root = tmp_path / "My Own Photos"
     app = type_folder(open_page(SUPPRESSION, sup_tab="Your own data"), str(root))
-    assert app.error[0].value == (
+    assert app.error[0].value == literal(
         f"The folder {root} does not exist. Expected: one folder for each class with its image files inside, or train/<class>/ "
         "and test/<class>/."
     )

@@ -19,8 +19,8 @@ from pages.parts.hypersphere.images import images_of
 from pages.parts.hypersphere.source import Source
 from pages.parts.inspect import pictures, places
 from pages.parts.inspect.provenance import provenance as inspected
-from pages.parts.inspect.text import literal
 from pages.parts.kept import kept, version
+from pages.parts.text import literal, quoted
 
 FAVOURITE = "hypersphere-mnist-5k"
 ADDRESS = "encoders"  # in the address: ids, separated by commas
@@ -90,7 +90,7 @@ def elsewhere(name: str, by_id: Mapping[str, Candidate]) -> None:
     wanted = address.recall(name)
     there = _here(wanted or "", by_id)
     if wanted and there is None:
-        address.notice(f"The address names the encoder {wanted!r}, which is not here.")
+        address.notice(f"The address names the encoder {quoted(wanted)}, which is not here.")
         address.forget(name)
         address.show_notices()
     elif there != wanted:

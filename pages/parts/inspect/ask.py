@@ -15,6 +15,7 @@ from core.validation import explain
 from pages.parts.inspect import pictures
 from pages.parts.inspect.report import card, read, show_error
 from pages.parts.inspect.source import Source
+from pages.parts.text import literal
 
 LABELS = {
     "branch": "Weights", "channels": "Input channels", "stem": "Stem", "padding": "Padding of the first convolution",
@@ -171,7 +172,7 @@ def _spec(
             source=source.digest or str(source.path), sha256=report.sha256, name=source.name, bits=bits, **weights, **settings
         )
     except ValidationError as error:
-        st.error(explain(error), icon=":material/error:")
+        st.error(literal(explain(error)), icon=":material/error:")
     except ValueError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(literal(str(error)), icon=":material/error:")
     return None

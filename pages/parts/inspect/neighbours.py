@@ -17,6 +17,7 @@ from pages.parts.inspect.places import Found
 from pages.parts.inspect.provenance import about, provenance
 from pages.parts.kept import kept
 from pages.parts.save import Save
+from pages.parts.text import quoted
 
 ON_SHEET, PER_ROW = 36, 12
 
@@ -66,7 +67,7 @@ def _asked(arrays: dict[str, np.ndarray], rows: np.ndarray) -> int:
         address.forget("image")
         instead = int(arrays["index"][rows[0]])
         address.notice(
-            f"The address asks for the image {named!r}, which is not among the test images of this inspection; "
+            f"The address asks for the image {quoted(named)}, which is not among the test images of this inspection; "
             f"showing {instead} instead."
         )
     return int(index[0]) if len(index) else int(rows[0])

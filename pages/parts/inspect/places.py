@@ -11,7 +11,7 @@ from core.inspections.spec import InspectionSpec
 from core.inspections.state import InspectionState
 from core.inspections.store import Inspection, InspectionError, InspectionStore
 from pages.parts import address, studies
-from pages.parts.inspect.text import literal
+from pages.parts.text import literal, quoted
 
 PROBLEM = "inspect_problem"
 OPENING = "open"  # in the address while a checkpoint is being chosen
@@ -76,7 +76,7 @@ def choose(found: list[Found]) -> Found | None:
     wanted = address.recall("inspection")
     by_id = {entry.id: entry for entry in found}
     if wanted and wanted != OPENING and wanted not in by_id:
-        address.notice(f"The address names the inspection {wanted!r}, which is not on this machine.")
+        address.notice(f"The address names the inspection {quoted(wanted)}, which is not on this machine.")
         address.forget("inspection")
         wanted = None
     return by_id.get(wanted) or next(iter(found), None)
@@ -90,7 +90,7 @@ def opening() -> bool:
 def show_problem() -> None:
     """What went wrong in a callback, once."""
     if problem := st.session_state.pop(PROBLEM, None):
-        st.error(problem, icon=":material/error:")
+        st.error(literal(problem), icon=":material/error:")
 
 
 def delete(entry: Found) -> None:

@@ -10,8 +10,8 @@ from core.checkpoints.report import CheckpointError, CheckpointReport
 from core.checkpoints.tensors import bytes_text
 from core.glossary import help_text
 from pages.parts.inspect.source import Source
-from pages.parts.inspect.text import literal
 from pages.parts.kept import kept
+from pages.parts.text import literal
 
 # What to do about a problem: sentences, each with the words by which a message that says it already is known.
 WHAT_NOW = {

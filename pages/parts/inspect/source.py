@@ -15,7 +15,7 @@ from core.paths import expanded
 from core.studies.catalogue import Entry
 from pages.parts import address, studies
 from pages.parts.inspect.places import uploads
-from pages.parts.inspect.text import literal
+from pages.parts.text import literal
 
 SOURCES = ("Upload", "File on this machine", "Run of a study", "Sample")
 FILE_HELP = (
@@ -63,10 +63,10 @@ def _upload() -> Source | None:
             with st.spinner("Storing the file"):
                 upload = store.add(file, file.name)
         except CheckpointError as error:
-            st.error(str(error), icon=":material/error:")
+            st.error(literal(str(error)), icon=":material/error:")
             return None
         except OSError as error:
-            st.error(f"The file cannot be stored in {store.root}: {error.strerror or error}.", icon=":material/error:")
+            st.error(literal(f"The file cannot be stored in {store.root}: {error.strerror or error}."), icon=":material/error:")
             return None
         st.session_state["ins_digest"] = upload.sha256
         st.session_state["ins_turn"] = turn + 1  # a fresh widget lets go of the bytes that the old one holds in memory

@@ -9,7 +9,7 @@ from core.glossary import help_text
 from core.inspections.findings import all_zero, findings
 from core.inspections.store import Inspection
 from pages.parts.inspect.numbers import against, written
-from pages.parts.inspect.text import literal
+from pages.parts.text import literal
 
 ICONS = {
     "failure": ":red[:material/error:]", "warning": ":orange[:material/warning:]", "good": ":green[:material/check_circle:]",
@@ -67,7 +67,7 @@ def _normalised(inspection: Inspection) -> None:
 def _made(numbers: dict[str, Any]) -> None:
     """Notes, and where the time went."""
     for note in numbers.get("notes") or ():
-        st.caption(f"Note: {note}")
+        st.caption(f"Note: {literal(note)}")
     seconds = numbers.get("seconds")
     if not seconds:
         return

@@ -10,7 +10,7 @@ from core.inspections.state import InspectionState
 from core.inspections.store import InspectionError, InspectionStore
 from pages.parts import address
 from pages.parts.inspect.places import PROBLEM, Found, own, result, uploads
-from pages.parts.inspect.text import literal
+from pages.parts.text import literal
 
 LOOK_AGAIN = "2s"  # only while it is at work
 STOPPING = "**Stopping**; the current batch ends first."
@@ -116,4 +116,4 @@ def _stop(entry: Found) -> None:
     try:
         entry.store.request_stop(entry.id)
     except InspectionError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(literal(str(error)), icon=":material/error:")

@@ -10,6 +10,7 @@ from core.figures.text import signed
 from pages.parts.chart import current_theme, show
 from pages.parts.save import HERE
 from pages.parts.tau_slider import tau_slider
+from pages.parts.text import literal
 
 LAMS = np.geomspace(1e-4, 10, 121)
 IMAGES, NOISE = 64, 0.5
@@ -34,7 +35,7 @@ def identity() -> None:
     try:
         cosines, both = _agreement(tau, dim), _identity(tau)
     except (analysis.AnalysisError, ValueError) as error:
-        st.error(f"The gradients could not be compared. {error}", icon=":material/error:")
+        st.error(f"The gradients could not be compared. {literal(str(error))}", icon=":material/error:")
         return
     with left_and_right.cell():
         show(

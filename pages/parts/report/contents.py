@@ -11,6 +11,7 @@ from core.report.snapshot import key_items
 from core.studies.catalogue import Entry, find
 from pages.parts import studies
 from pages.parts.report import state
+from pages.parts.text import literal
 
 ICONS = {"markdown": "notes", "figure": "show_chart", "table": "table"}
 KINDS = ("Figure", "Table", "Text", "A whole study")
@@ -59,12 +60,12 @@ def label(item: Item) -> str:
     if isinstance(item, Markdown):
         text = " ".join(item.markdown.replace("#", " ").replace("*", "").split())
         shown = text if len(text) <= SHORT else f"{text[: SHORT - 1].rstrip()}…"
-        return f":material/{ICONS['markdown']}: {escaped(shown) or 'empty text'}"
+        return f":material/{ICONS['markdown']}: {literal(shown) or 'empty text'}"
     kind, name = ("figure", item.figure) if isinstance(item, FigureItem) else ("table", item.table)
     title = item.title or _kept_title(item) or (FIGURES if kind == "figure" else TABLES)[name].title
     entry = find(studies.entries(), item.study) if item.study else None
-    where = f" :gray[{escaped(entry.title if entry else item.study)}]" if item.study else ""
-    return f":material/{ICONS[kind]}: {escaped(title)}{where}"
+    where = f" :gray[{literal(entry.title if entry else item.study)}]" if item.study else ""
+    return f":material/{ICONS[kind]}: {literal(title)}{where}"
 
 
 def _kept_title(item: Item) -> str:
@@ -116,10 +117,3 @@ def _suited(kinds: dict[str, Figure] | dict[str, Table], entry: Entry | None) ->
 
 def _button(items: list[Item], after: int | None) -> None:
     st.button("Add", key="rep_add", type="primary", icon=":material/add:", on_click=state.put, args=(items, after))
-
-
-def escaped(text: str) -> str:
-    """Text without what Streamlit would read as Markdown."""
-    for letter in "\\[]*_`$:":
-        text = text.replace(letter, f"\\{letter}")
-    return text

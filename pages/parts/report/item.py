@@ -19,7 +19,7 @@ from core.studies.names import StudyError
 from pages.parts import studies
 from pages.parts.chart import current_theme, show
 from pages.parts.report import state
-from pages.parts.report.contents import escaped
+from pages.parts.text import literal
 
 RUN_FIELDS = frozenset({"run", "before", "after"})
 MOST_RUNS = 8
@@ -37,17 +37,17 @@ def detail(item: Item, place: int) -> None:
     kind = FIGURES[item.figure] if isinstance(item, FigureItem) else TABLES[item.table]
     entry = find(studies.entries(), item.study)
     if isinstance(part, str):
-        st.warning(f"This cannot be drawn: {part}.", icon=":material/broken_image:")
+        st.warning(f"This cannot be drawn: {literal(part)}.", icon=":material/broken_image:")
     elif isinstance(part, FigurePart):
         figure = part.dark if part.dark is not None else part.drawing.figure
-        st.markdown(f"**{escaped(part.title)}**")  # outside the figure, where it wraps
+        st.markdown(f"**{literal(part.title)}**")  # outside the figure, where it wraps
         subtitle = coloured_html(title_parts(figure)[1])
         if subtitle:
             st.html(f"<p style='margin:0;font-size:0.875rem;color:{current_theme().muted}'>{subtitle}</p>")
         show(without_title(figure), key="rep_preview", alt=part.drawing.alt, save=None)
         st.caption(part.drawing.provenance)
     else:
-        st.markdown(f"**{escaped(part.title)}**")
+        st.markdown(f"**{literal(part.title)}**")
         height = min(HEIGHT_OF_TABLE, 36 * (len(part.frame) + 1))
         st.dataframe(part.frame, hide_index=True, height=height, placeholder="–", alt=part.title)
         st.caption(part.provenance)

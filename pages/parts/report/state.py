@@ -8,6 +8,7 @@ import streamlit as st
 from core.report import files
 from core.report.definition import Item, Report, ReportError
 from pages.parts import address, studies
+from pages.parts.text import literal
 
 PROBLEM = "report_problem"
 PLACE = "rep_place"  # of the selected item
@@ -38,7 +39,7 @@ def current() -> Report | None:
     try:
         return files.read(folder(), name())
     except ReportError as error:
-        st.error("\n".join(f"- {line}" for line in str(error).splitlines()), icon=":material/error:")
+        st.error("\n".join(f"- {literal(line)}" for line in str(error).splitlines()), icon=":material/error:")
         st.caption("Mend the file, or open another report.")
         return None
 
@@ -134,7 +135,7 @@ def _undelete() -> None:
 def show_problem() -> None:
     """Why the last change was not made, once."""
     if problem := st.session_state.pop(PROBLEM, None):
-        st.error(problem, icon=":material/error:")
+        st.error(literal(problem), icon=":material/error:")
 
 
 def place(count: int) -> int | None:

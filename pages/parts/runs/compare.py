@@ -14,6 +14,7 @@ from core.studies.catalogue import Entry
 from pages.parts import address
 from pages.parts.chart import current_theme, show
 from pages.parts.save import of_runs
+from pages.parts.text import literal
 
 MOST = 8  # runs in one chart: as many as there are colours
 NAMES = {METRICS[key].name: key for key in CURVE_METRICS}
@@ -80,13 +81,13 @@ def _curves(entry: Entry, shown: pd.DataFrame, names: dict[str, str]) -> None:
         save=of_runs(entry, shown),
     )
     if without:
-        st.caption(f"No values per epoch: {'; '.join(without)}.")
+        st.caption(f"No values per epoch: {literal('; '.join(without))}.")
 
 
 def _errors(entry: Entry, shown: pd.DataFrame) -> None:
     """Why a run failed: its last line, and the log folded."""
     for run in shown[shown["error"].notna() & (shown["error"] != "")].itertuples():
-        st.error(f"Run {run.run_id} {run.status}: {run.error}", icon=":material/error:")
+        st.error(f"Run {run.run_id} {run.status}: {literal(run.error)}", icon=":material/error:")
         if log := entry.store.log(entry.name, run.run_id):
             with st.expander(f"Log of run {run.run_id}"):
                 st.code(log, language=None)

@@ -15,6 +15,7 @@ from core.studies.catalogue import Entry
 from core.studies.filtering import matching
 from core.studies.launch import request_delete, request_undo
 from pages.parts import address
+from pages.parts.text import literal, quoted
 
 PICKS = {name: key for key, name in PICK_NAMES.items()}
 ROWS, ROW_HEIGHT = 8, 35  # rows in sight, px each
@@ -71,7 +72,7 @@ def _filtered(runs: pd.DataFrame, text: str) -> pd.DataFrame:
     try:
         return runs[matching(runs, text or "")]
     except StudyError as error:
-        st.error(str(error), icon=":material/filter_alt_off:")
+        st.error(literal(str(error)), icon=":material/filter_alt_off:")
         return runs
 
 
@@ -89,7 +90,8 @@ def _selected(runs: pd.DataFrame) -> list[str]:
     known = set(runs["run_id"])
     selected = [run_id for run_id in named if run_id in known]
     if unknown := [run_id for run_id in named if run_id and run_id not in known]:
-        st.info(f"The address names runs that this study does not have: {', '.join(unknown)}.", icon=":material/link_off:")
+        address.notice(f"The address names runs that this study does not have: {quoted(', '.join(unknown))}.")
+        address.show_notices()
         _keep(selected)
     return selected
 
@@ -165,7 +167,7 @@ def _actions(entry: Entry, kept: pd.DataFrame, runs: pd.DataFrame, selected: lis
     if deleted := st.session_state.get("runs_deleted"):
         _offer_undo(entry, *deleted)
     if problem := st.session_state.pop("runs_problem", None):
-        st.error(problem, icon=":material/error:")
+        st.error(literal(problem), icon=":material/error:")
 
 
 def _counts(kept: pd.DataFrame, runs: pd.DataFrame, selected: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from pages.parts.chart import current_theme, show
 from pages.parts.inspect.places import uploads
 from pages.parts.kept import kept
 from pages.parts.save import HERE
+from pages.parts.text import literal
 
 MOST_ENCODERS = 2  # beside each other
 TIMEOUT = 120.0  # seconds; the first call waits for torch
@@ -56,7 +57,7 @@ def local() -> None:
             stamps = [f"{path}:{Path(path).stat().st_mtime_ns}" for _, path in sources]
             found = kept(lambda: _fetch(sources, data, k), "local", data, k, *stamps)
     except (ValueError, OSError, analysis.AnalysisError) as error:
-        st.error(f"The groups cannot be shown: {str(error).removeprefix('data_root: ')}", icon=":material/error:")
+        st.error(f"The groups cannot be shown: {literal(str(error).removeprefix('data_root: '))}", icon=":material/error:")
         return
     theme = current_theme()
     about = (
@@ -73,7 +74,7 @@ def local() -> None:
     alt = "Groups of similar places laid over images, for raw pixels and each stage of the encoders."
     show(figure, key="loc_masks", alt=alt, save=HERE)
     for note in found.notes:
-        st.caption(f":material/info: {note}")
+        st.caption(f":material/info: {literal(note)}")
     with st.expander("Method", icon=":material/science:"):
         st.markdown(METHOD)
 

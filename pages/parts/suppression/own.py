@@ -23,6 +23,7 @@ from pages.parts.suppression.details import cells_table, method
 from pages.parts.suppression.run import run_panel
 from pages.parts.suppression.so_far import so_far
 from pages.parts.suppression.strip import strip
+from pages.parts.text import literal
 
 DIAL = "bits"
 STARTED = "sup_own_started"  # the definition that was started last
@@ -78,7 +79,7 @@ def _how_sure(runs: pd.DataFrame) -> None:
         off = 1 / math.sqrt(tested)  # two standard errors of an accuracy of a half
         st.caption(f"With {tested} test images an accuracy is known to about ± {off:.2f}, whatever the spread over seeds.")
     for note in dict.fromkeys(note for notes in finished["notes"] for note in notes or () if "could not be read" in note):
-        st.caption(note)
+        st.caption(literal(note))
 
 
 def _just_started(known: list[Entry]) -> Entry | None:
@@ -107,10 +108,11 @@ def _form() -> None:
         listing = list_folder(root)
     except DataError as error:
         text = str(error).removeprefix("data_root: ")
-        st.error(text[:1].upper() + text[1:], icon=":material/folder_off:")  # capitalize() would write the path in small letters
+        said = text[:1].upper() + text[1:]  # capitalize() would write the path in small letters
+        st.error(literal(said), icon=":material/folder_off:")
         return
     except OSError as error:
-        st.error(f"{root} cannot be read: {error.strerror or error}.", icon=":material/folder_off:")
+        st.error(literal(f"{root} cannot be read: {error.strerror or error}."), icon=":material/folder_off:")
         return
     _say(listing)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -137,7 +139,7 @@ def _form() -> None:
     try:
         definition = own_study(images, side, bits, seeds)
     except (StudyError, ValueError) as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(literal(str(error)), icon=":material/error:")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -156,14 +158,14 @@ def _form() -> None:
 def _say(listing: Listing) -> None:
     names = ", ".join(listing.classes[:6]) + (f" and {len(listing.classes) - 6} more" if len(listing.classes) > 6 else "")
     train, test = f"{len(listing.train):,} training", f"{len(listing.test):,} test images"
-    st.markdown(f"**{len(listing.classes)} classes** ({names}), **{train}** and **{test}**.")
+    st.markdown(f"**{len(listing.classes)} classes** ({literal(names)}), **{train}** and **{test}**.")
     counts = Counter(file.label for file in listing.train)
     least = min(counts, key=lambda label: counts[label])
     if counts[least] < FEW_IN_CLASS:
         count = f"{counts[least]} training image{'s' if counts[least] != 1 else ''}"
-        st.caption(f"{listing.classes[least]} has {count} only: too few to tell what is learned of this class.")
+        st.caption(f"{literal(listing.classes[least])} has {count} only: too few to tell what is learned of this class.")
     for note in listing.notes:
-        st.caption(note)
+        st.caption(literal(note))
 
 
 def _estimate(definition: StudySpec) -> None:
@@ -174,7 +176,7 @@ def _estimate(definition: StudySpec) -> None:
         with st.spinner("Timing a few training steps on your images", show_time=True):
             training, evaluation = kept(lambda: _pace(first.changed()), "pace", first.run_id)
     except (ValueError, analysis.AnalysisError) as error:
-        st.caption(f"{len(runs)} runs; the time could not be measured: {error}")
+        st.caption(f"{len(runs)} runs; the time could not be measured: {literal(str(error))}")
         return
     trained = sum(run.objective != "untrained" for run in runs)
     workers = studies.cores()

@@ -18,6 +18,7 @@ from pages.parts import address
 from pages.parts.chart import current_theme, show
 from pages.parts.kept import kept, version
 from pages.parts.save import of_runs
+from pages.parts.text import literal, quoted
 
 RIVALS = ("bits_known", "digit_accuracy", "large_digit_accuracy", "color_accuracy")
 MEASURED = ("linear_accuracy", "knn_accuracy", "online_accuracy", *RIVALS, "alignment", "uniformity", "rankme")
@@ -35,7 +36,8 @@ def run_panel(entry: Entry, runs: pd.DataFrame, dial: str) -> None:
     """
     run_id = address.recall("run")
     if run_id and run_id not in set(runs["run_id"]):
-        st.info(f"The address names the run {run_id!r}, which this study does not have.", icon=":material/link_off:")
+        address.notice(f"The address names the run {quoted(run_id)}, which this study does not have.")
+        address.show_notices()
         address.forget("run")
         run_id = None
     if not run_id:
@@ -141,7 +143,7 @@ def _numbers(run: pd.Series, cell: pd.DataFrame) -> None:
     """The run's measurements beside the mean over its seeds."""
     finished = cell[cell["status"] == "finished"]
     if run["status"] != "finished":
-        st.warning(f"This run is {run['status']}." + (f" {run['error']}" if run["error"] else ""), icon=":material/error:")
+        st.warning(f"This run is {run['status']}. {literal(run['error'] or '')}".rstrip(), icon=":material/error:")
     shown = [metric for metric in MEASURED if pd.notna(run[metric])]
     if not shown:
         return
@@ -167,7 +169,7 @@ def _settings(entry: Entry, run: pd.Series) -> None:
         st.table({field_name(field): plain(value) for field, value in changed.items()}, border="horizontal", width="content")
         st.caption("Fields that are not listed have their defaults.")
         for note in run["notes"] or ():
-            st.caption(f"Note: {note}")
+            st.caption(f"Note: {literal(note)}")
         st.page_link(
             "pages/experiments/runs.py",
             label="Open in the run table",

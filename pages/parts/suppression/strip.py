@@ -13,6 +13,7 @@ from core.training.spec import CONTRASTIVE, RunSpec
 from pages.parts.chart import current_theme, show
 from pages.parts.kept import kept
 from pages.parts.save import HERE
+from pages.parts.text import literal
 
 MOST = 9  # columns that fit beside each other
 IMAGES = 2
@@ -59,7 +60,7 @@ def _draw(runs: list[RunSpec], dial: str) -> None:
         with st.spinner("Making the pictures", show_time=True):
             shown = kept(lambda: _fetch(settings), "strip", *(run.run_id for run in runs))
     except (ValueError, analysis.AnalysisError) as error:
-        st.caption(f"The pictures cannot be shown: {error}")
+        st.caption(f"The pictures cannot be shown: {literal(str(error))}")
         return
     theme = current_theme()
     texts = [f"{getattr(run, dial):,.10g}" for run in runs]

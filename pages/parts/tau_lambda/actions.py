@@ -9,6 +9,7 @@ from core.studies.study import StudySpec
 from pages.parts import live, studies
 from pages.parts.kept import kept
 from pages.parts.tau_lambda.data import Map
+from pages.parts.text import literal
 
 
 def actions(shown: Map) -> None:
@@ -47,7 +48,7 @@ def _ridge(shown: Map) -> None:
             " ".join(sorted(taken)),
         )
     except StudyError as error:
-        st.caption(f"Nothing to add: {error}.")
+        st.caption(f"Nothing to add: {literal(str(error))}.")
         return
     weights = {(run.tau, run.lam) for run in definition.expand()}
     st.caption(

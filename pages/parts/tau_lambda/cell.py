@@ -20,6 +20,7 @@ from pages.parts.kept import kept
 from pages.parts.save import Save, of_runs
 from pages.parts.tau_lambda.chart import close_cell
 from pages.parts.tau_lambda.data import RIDGE_METRIC, Map
+from pages.parts.text import literal
 
 # Colours of the run in focus and its neighbours, the same in every picture of the panel.
 COLORS = {
@@ -232,7 +233,7 @@ def _numbers(shown: Map, cell: tuple[float, float], runs: dict[str, dict]) -> No
         query_params={"study": entry.id, "run": run["run_id"]},
     )
     if run["status"] != "finished":
-        st.warning(f"This run is {run['status']}." + (f" {run['error']}" if run["error"] else ""), icon=":material/error:")
+        st.warning(f"This run is {run['status']}. {literal(run['error'] or '')}".rstrip(), icon=":material/error:")
 
 
 def _mean(runs: list[dict], metric: str) -> str:

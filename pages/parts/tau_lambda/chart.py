@@ -19,6 +19,7 @@ from pages.parts.kept import kept
 from pages.parts.save import Save
 from pages.parts.slip import slip
 from pages.parts.tau_lambda.data import Map
+from pages.parts.text import quoted
 
 CELL = "map_cell"  # in the address
 MAP, CUTS = "map_chart", "map_cuts"
@@ -31,7 +32,7 @@ def chosen_cell(shown: Map) -> tuple[float, float] | None:
     if found is not None and cell_at(shown.cells, *found) is not None:
         return found
     if wanted:
-        address.notice(f"The address names the cell {wanted!r}, which this map does not have.")
+        address.notice(f"The address names the cell {quoted(wanted)}, which this map does not have.")
         address.forget(CELL)
     return None
 
