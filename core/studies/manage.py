@@ -1,5 +1,6 @@
 """Delete runs so that it can be undone, and copy a study into the small form that is shipped."""
 
+import calendar
 import contextlib
 import gzip
 import io
@@ -11,7 +12,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,14 @@ TOKEN = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}")
 SHIPPED_ROWS = 500  # points of a shipped embedding
 FLAT = 3  # dimensions; the embedding of such a run is drawn as it is and says little about the encoder, so h is shipped too
 BY_COLUMN = ("z_epochs",)  # arrays whose second axis counts the rows of an embedding
+
+
+class Trashed(NamedTuple):
+    """What one `delete` took away."""
+
+    token: str  # for `undo`
+    runs: int
+    when: float  # seconds since 1970
 
 
 def new_token() -> str:
@@ -97,6 +106,27 @@ def undo(store: "Store", token: str) -> tuple[str, int]:
             return study, len(store.ended_rows(study))
         with lock(_existing(store, study)):
             return study, bring_back(store, token)
+
+
+def trashed(store: "Store", study: str) -> list[Trashed]:
+    """The runs of a study that can be brought back, the last deleted first.
+
+    Args:
+        store: Where the study lies.
+        study: Its name.
+
+    Returns:
+        One entry per `delete`; none for a study that was deleted as a whole, or where the trash cannot be read.
+    """
+    found = []
+    for path in (store.root / TRASH).glob("*/manifest.json"):
+        manifest = read_json(path, Deleted)
+        if manifest and manifest["study"] == study and not manifest["whole"] and TOKEN.fullmatch(path.parent.name):
+            when = calendar.timegm(time.strptime(path.parent.name[:15], "%Y%m%dT%H%M%S"))
+            runs = {row["run_id"] for row in manifest["rows"]}
+            runs |= {folder.name for folder in path.parent.iterdir() if folder.is_dir()}
+            found.append(Trashed(path.parent.name, len(runs), when))
+    return sorted(found, key=lambda entry: entry.when, reverse=True)
 
 
 def move_to_trash(store: "Store", study: str, run_ids: set[str], token: str) -> int:

@@ -217,6 +217,10 @@ class Store:
         """Move runs, or with None the whole study, to the trash; returns the token for `undo`. See `manage.delete`."""
         return manage.delete(self, study, run_ids)
 
+    def trashed(self, study: str) -> list[manage.Trashed]:
+        """What of the study can be brought back with `undo`. See `manage.trashed`."""
+        return manage.trashed(self, study)
+
     def undo(self, token: str) -> tuple[str, int]:
         """Bring back what one `delete` took away; returns the study and the number of runs. See `manage.undo`."""
         return manage.undo(self, token)

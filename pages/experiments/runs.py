@@ -7,7 +7,7 @@ from core.studies.table import used
 from pages.parts import address, live, studies
 from pages.parts.chart import footer
 from pages.parts.runs.compare import compare
-from pages.parts.runs.table import run_table
+from pages.parts.runs.table import offer_undo, run_table
 
 st.title("Runs")
 found = studies.own_first(studies.entries())
@@ -25,6 +25,7 @@ runs = used(studies.table(entry))
 if runs.empty:
     if state.status not in {"missing", "empty", "queued"}:
         st.info("No run of this study has begun.", icon=":material/hourglass_empty:")
+    offer_undo(entry)  # also when all runs were deleted
     st.stop()
 kept, selected = run_table(entry, runs, state, controls)
 compare(entry, runs[runs["run_id"].isin(selected)], selected)

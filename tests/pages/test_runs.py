@@ -92,6 +92,53 @@ def test_delete_can_be_undone(ids, filled, open_page):
     assert len(table(app)) == 6 and "deleted" not in texts(app)
 
 
+def test_all_runs_can_be_deleted_and_brought_back(ids, filled, open_page):
+    """Undo stood below the table, and there was no table any more."""
+    app = open_page(RUNS, study=STUDY, compare=",".join(ids))
+    app.button(key="runs_delete").click().run()
+    assert Store(filled.runs).table("randbit-quick").empty
+    app.button(key="runs_undo").click().run()
+    assert set(Store(filled.runs).table("randbit-quick")["run_id"]) == set(ids)
+
+
+def test_a_deletion_can_be_undone_after_another_and_after_a_reload(ids, filled, open_page):
+    """Only the last deletion could be undone, only until the page was loaded anew: the runs lay in the trash, out of reach."""
+    app = open_page(RUNS, study=STUDY, compare=ids[0])
+    app.button(key="runs_delete").click().run()
+    assert "Deleted earlier" not in texts(app) and not [button for button in app.button if "bring back" in button.label]
+    app.query_params["compare"] = f"{ids[1]},{ids[2]}"
+    app.run()
+    app.button(key="runs_delete").click().run()
+    earlier = [button for button in app.button if "bring back" in button.label]
+    assert [button.label.split(",")[0] for button in earlier] == ["1 run"]
+    earlier[0].click().run()
+    assert set(Store(filled.runs).table("randbit-quick")["run_id"]) == set(ids) - {ids[1], ids[2]}
+    assert app.button(key="runs_undo")
+    again = open_page(RUNS, study=STUDY)
+    (button,) = [button for button in again.button if "bring back" in button.label]
+    assert button.label.startswith("2 runs, 20")
+    button.click().run()
+    assert set(Store(filled.runs).table("randbit-quick")["run_id"]) == set(ids)
+    assert not [button for button in again.button if "bring back" in button.label]
+
+
+def test_a_run_in_progress_is_kept_and_said_to_be(stores, open_page):
+    """It was said to be deleted, while the supervisor leaves it alone."""
+    study = fixtures.study("randbit-quick")
+    ended = fixtures.fill(stores.runs, study, runs=3, folders=True)
+    fixtures.set_state(stores.runs, study, "running", running=1)
+    runs = Store(stores.runs).table("randbit-quick")
+    (running,) = runs.loc[runs["status"] == "running", "run_id"]
+    app = open_page(RUNS, study=STUDY, compare=running)
+    app.button(key="runs_delete").click().run()
+    assert "1 of 1 selected runs are in progress and were kept. Stop the study to delete them." in texts(app)
+    assert "deleted." not in texts(app) and not list((stores.runs / ".requests").glob("*.delete.*"))
+    app.query_params["compare"] = f"{running},{ended[0].run_id}"
+    app.run()
+    app.button(key="runs_delete").click().run()
+    assert "1 run deleted." in texts(app) and "1 of 2 selected runs are in progress" in texts(app)
+
+
 def test_shipped_results_cannot_be_deleted(filled, open_page):
     run_id = Store(filled.results).table("randbit-mnist-5k")["run_id"].iloc[0]
     app = open_page(RUNS, study=SHIPPED, compare=run_id)

@@ -165,3 +165,17 @@ def test_what_a_supervisor_writes_conforms():
     assert conforms(pulse, Pulse)
     assert conforms({"epoch": 1, "loss": float("nan"), "loss_floor": None, "kind": "epoch", "attempt": 2}, Epoch)
     assert not conforms([1], Epoch)
+
+
+def test_the_trash_lists_what_can_be_brought_back(tmp_path):
+    """A study deleted as a whole, another study's runs, and broken manifests are none of it."""
+    store, study = fill(tmp_path)
+    first, second, third = (run.run_id for run in study.expand()[:3])
+    old = store.delete("s", [first])
+    (tmp_path / TRASH / old).rename(tmp_path / TRASH / "20200102T030405-01234567")
+    new = store.delete("s", [second, third])
+    for name, content in (("20260101T000000-01234567", '{"study": "s"}'), ("20260101T000000-x", "{")):
+        (tmp_path / TRASH / name).mkdir()
+        (tmp_path / TRASH / name / "manifest.json").write_text(content)
+    assert store.trashed("s") == [(new, 2, store.trashed("s")[0].when), ("20200102T030405-01234567", 1, 1577934245)]
+    assert store.trashed("other") == []

@@ -1,5 +1,6 @@
 """The run table: filter, choice of epoch, selection that survives new runs, deletion that can be undone."""
 
+import time
 from collections.abc import Sequence
 
 import pandas as pd
@@ -19,6 +20,7 @@ from pages.parts.text import literal, quoted
 
 PICKS = {name: key for key, name in PICK_NAMES.items()}
 ROWS, ROW_HEIGHT = 8, 35  # rows in sight, px each
+MOST_UNDONE = 10  # deletions to choose from; older ones stay in the trash
 STATUS_ICONS = {"finished": "●", "running": "◐", "queued": "○", "diverged": "✕", "failed": "✕", "stopped": "■", "stalled": "◌"}
 FILTER_HELP = (
     "Words that must all hold: `tau=0.1`, `bits>=10`, `linear>0.5`, `status!=finished`, or any text found in the label, status, "
@@ -161,13 +163,10 @@ def _actions(entry: Entry, kept: pd.DataFrame, runs: pd.DataFrame, selected: lis
                     icon=":material/delete:",
                     type="tertiary",
                     on_click=_delete,
-                    args=(entry, selected, state.active),
+                    args=(entry, selected, set(runs.loc[runs["status"] == "running", "run_id"]), state.active),
                     help="Moves the runs to the trash; this can be undone.",
                 )
-    if deleted := st.session_state.get("runs_deleted"):
-        _offer_undo(entry, *deleted)
-    if problem := st.session_state.pop("runs_problem", None):
-        st.error(literal(problem), icon=":material/error:")
+    offer_undo(entry)
 
 
 def _counts(kept: pd.DataFrame, runs: pd.DataFrame, selected: Sequence[str]) -> str:
@@ -189,27 +188,50 @@ def _new_table() -> None:
     st.session_state["runs_version"] = st.session_state.get("runs_version", 0) + 1
 
 
-def _delete(entry: Entry, selected: list[str], active: bool) -> None:
+def _delete(entry: Entry, selected: list[str], running: set[str], active: bool) -> None:
+    wanted = [run_id for run_id in selected if run_id not in running]
+    if len(wanted) < len(selected):
+        count = f"{len(selected) - len(wanted)} of {len(selected)}"
+        st.session_state["runs_problem"] = f"{count} selected runs are in progress and were kept. Stop the study to delete them."
+    if not wanted:
+        return
     try:
         remove = request_delete if active else lambda name, _root, ids: entry.store.delete(name, ids)
-        token = remove(entry.name, entry.store.root, selected)
+        token = remove(entry.name, entry.store.root, wanted)
     except StudyError as error:
         st.session_state["runs_problem"] = str(error)
         return
-    st.session_state["runs_deleted"] = (entry.id, token, len(selected))
+    st.session_state["runs_deleted"] = (entry.id, token, len(wanted))
     _clear()
 
 
-def _offer_undo(entry: Entry, study_id: str, token: str, count: int) -> None:
-    if study_id != entry.id:
+def offer_undo(entry: Entry) -> None:
+    """Undo of the last deletion, and a way back to earlier ones, as of another tab or before a reload; what could not be done."""
+    if problem := st.session_state.pop("runs_problem", None):
+        st.error(literal(problem), icon=":material/error:")
+    study_id, token, count = st.session_state.get("runs_deleted") or ("", "", 0)
+    earlier = [trashed for trashed in entry.store.trashed(entry.name) if trashed.token != token]
+    if study_id != entry.id and not earlier:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f":material/delete: {count} run{'s' if count > 1 else ''} deleted.")
-        st.button("Undo", key="runs_undo", icon=":material/undo:", on_click=_undo, args=(entry, token))
+        if study_id == entry.id:
+            st.markdown(f":material/delete: {_runs(count)} deleted.")
+            st.button("Undo", key="runs_undo", icon=":material/undo:", on_click=_undo, args=(entry, token))
+        if earlier:
+            with st.popover("Deleted earlier", key="runs_earlier", icon=":material/restore_from_trash:", type="tertiary"):
+                for trashed in earlier[:MOST_UNDONE]:
+                    text = f"{_runs(trashed.runs)}, {time.strftime('%Y-%m-%d %H:%M', time.localtime(trashed.when))}: bring back"
+                    key = f"runs_undo_{trashed.token}"
+                    st.button(text, key=key, icon=":material/undo:", on_click=_undo, args=(entry, trashed.token))
+
+
+def _runs(count: int) -> str:
+    return f"{count} run{'s' if count != 1 else ''}"
 
 
 def _undo(entry: Entry, token: str) -> None:
-    st.session_state.pop("runs_deleted", None)
+    if (st.session_state.get("runs_deleted") or ("", ""))[1] == token:
+        st.session_state.pop("runs_deleted")
     try:
         if entry.store.state(entry.name).active:
             request_undo(entry.name, entry.store.root, token)
