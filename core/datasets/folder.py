@@ -16,6 +16,7 @@ from PIL import UnidentifiedImageError
 from core.datasets import cache, pictures, select
 from core.datasets.dataset import DataError
 from core.datasets.parallel import Progress, attempt, attempt_all
+from core.validation import LONGEST_SHOWN
 
 TEST_SHARE = 0.2  # of every class, where the folder has no test images
 TEST_NAMES = ("test", "val", "validation")  # the first one that holds images counts
@@ -72,10 +73,7 @@ def load_folder(root: Path, image_size: int | None, on_progress: Progress) -> ca
         DataError: If the folder is missing or holds no readable image, one class only, a class with fewer than two
             images, or a test class without training images.
     """
-    try:
-        listing = list_folder(root)
-    except OSError as error:
-        raise DataError(f"data_root: {error.filename or root} cannot be read ({error.strerror or error}).") from error
+    listing = list_folder(root)
     name = hashlib.sha256(str(root.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     key = f"folder-{name}-{image_size or 'native'}"
     sources = [cache.Source(file.name, file.size, file.mtime_ns) for file in (*listing.train, *listing.test)]
@@ -88,6 +86,19 @@ def list_folder(root: Path) -> Listing:
     Raises:
         DataError: See `load_folder`.
     """
+    try:
+        return _listed(root)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise DataError(f"data_root: {_short(error.filename or root)} cannot be read ({reason}).") from error
+
+
+def _short(path: str | Path) -> str:
+    """A path as an error repeats it."""
+    return shown if len(shown := str(path)) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}..."
+
+
+def _listed(root: Path) -> Listing:
     if not root.is_dir():
         what = "is a file; unpack it and name the folder" if root.is_file() else "does not exist"
         raise DataError(f"data_root: the folder {root} {what}. {EXPECTED}")

@@ -404,3 +404,9 @@ def test_listing_opens_no_file(folder):
         path.write_bytes(b"no")
     listing = list_folder(folder)
     assert len(listing.train) == 12 and len(listing.test) == 6 and {file.label for file in listing.test} == {0, 1, 2}
+
+
+def test_a_path_that_the_system_refuses_is_told_in_words(tmp_path):
+    """Where a folder was only listed, a name that is too long came through as the system's own error."""
+    with pytest.raises(DataError, match=r"^data_root: /x{199}\.\.\. cannot be read \(file name too long\)\.$"):
+        list_folder(tmp_path.joinpath("/" + "x" * 5000))

@@ -205,6 +205,22 @@ def test_folders_that_cannot_be_studied_are_refused_with_advice(make, text, tmp_
     assert "sup_own_start" not in [button.key for button in app.button]
 
 
+def test_a_folder_of_which_nothing_can_be_read_cannot_be_started(tmp_path, stores, open_page, monkeypatch):
+    """All its runs would have failed; the page named the reason in small print, as one of an unknown time."""
+
+    def refuse(target, **arguments):
+        raise ValueError("data_root: none of the 48 training images in /x can be read: a/0.png (not an image).")
+
+    st.cache_resource.clear()
+    monkeypatch.setattr("core.analysis.call", refuse)
+    for label in "ab":
+        for number in range(30):
+            picture(tmp_path, label, number)
+    app = type_folder(open_page(SUPPRESSION, sup_tab="Your own data"), str(tmp_path))
+    assert [box.value for box in app.error] == ["None of the 48 training images in /x can be read: a/0.png (not an image)."]
+    assert "sup_own_start" not in [button.key for button in app.button]
+
+
 def test_a_refused_path_keeps_its_capital_letters(tmp_path, stores, open_page):
     """The path was told in small letters, which is another folder."""
     root = tmp_path / "My Own Photos"

@@ -107,12 +107,7 @@ def _form() -> None:
     try:
         listing = list_folder(root)
     except DataError as error:
-        text = str(error).removeprefix("data_root: ")
-        said = text[:1].upper() + text[1:]  # capitalize() would write the path in small letters
-        st.error(literal(said), icon=":material/folder_off:")
-        return
-    except OSError as error:
-        st.error(literal(f"{root} cannot be read: {error.strerror or error}."), icon=":material/folder_off:")
+        _refuse(error)
         return
     _say(listing)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -142,7 +137,8 @@ def _form() -> None:
         st.error(literal(str(error)), icon=":material/error:")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
+        button = st.empty()
+        button.button(
             "Start the study",
             key="sup_own_start",
             type="primary",
@@ -151,8 +147,20 @@ def _form() -> None:
             args=(definition,),
         )
         slot = st.empty()
-    with slot:
-        _estimate(definition)
+    try:
+        with slot:
+            _estimate(definition)
+    except ValueError as error:  # what one step of training refuses, every run of the study would
+        button.empty()
+        slot.empty()
+        _refuse(error)
+
+
+def _refuse(error: ValueError) -> None:
+    """Say why a folder cannot be studied."""
+    text = str(error).removeprefix("data_root: ")
+    said = text[:1].upper() + text[1:]  # capitalize() would write the path in small letters
+    st.error(literal(said), icon=":material/folder_off:")
 
 
 def _say(listing: Listing) -> None:
@@ -169,13 +177,17 @@ def _say(listing: Listing) -> None:
 
 
 def _estimate(definition: StudySpec) -> None:
-    """Time for the whole study, measured with a few training steps on these very images."""
+    """Time for the whole study, measured with a few training steps on these very images.
+
+    Raises:
+        ValueError: If the study cannot be run on them, as where none can be read.
+    """
     runs = definition.expand()
     first = next(run for run in runs if run.objective == "nt_xent" and run.bits)
     try:
         with st.spinner("Timing a few training steps on your images", show_time=True):
             training, evaluation = kept(lambda: _pace(first.changed()), "pace", first.run_id)
-    except (ValueError, analysis.AnalysisError) as error:
+    except analysis.AnalysisError as error:
         st.caption(f"{len(runs)} runs; the time could not be measured: {literal(str(error))}")
         return
     trained = sum(run.objective != "untrained" for run in runs)
