@@ -103,6 +103,15 @@ class Store:
         except (OSError, StudyError):
             return None
 
+    def definition_problem(self, study: str) -> str:
+        """Why the study's definition cannot be used, one line; empty if it can, or if there is none."""
+        path = self.folder(study) / "study.toml"
+        try:
+            StudySpec.from_toml(path)
+        except StudyError as error:
+            return str(error).splitlines()[0] if path.exists() else ""
+        return ""
+
     def title(self, study: str) -> str:
         """The study's title; its name if it has none."""
         definition = self.definition(study)

@@ -58,6 +58,9 @@ def watch(entry: Entry, key: str) -> StudyState:
     if not state.active:
         st.session_state.pop(f"stopping_{entry.name}", None)
     show_problem()
+    if entry.definition is None and (problem := entry.store.definition_problem(entry.name)):
+        said = f"The study's definition cannot be used, so it cannot be run from here; its results are shown. {problem}"
+        st.warning(literal(said), icon=":material/edit_document:")
     if state.active:
         left, right = st.columns([6, 1], vertical_alignment="center")
         with left:
@@ -106,7 +109,7 @@ def at_rest(entry: Entry, state: StudyState, key: str) -> None:
         run_button(entry, key, "Resume")
     if state.status == "finished" and state.message:
         st.warning(literal(state.message), icon=":material/broken_image:")
-    if state.status == "finished" and state.failed:
+    if state.failed:
         st.warning(
             f"{state.failed} of {state.total} runs failed; their last line stands in the column error of the run table.",
             icon=":material/error:",

@@ -84,7 +84,10 @@ def choose(found: Sequence[Entry], key: str, favourite: str = "", **options) -> 
     if wanted and there is None and not asked:  # another page's choice, carried along by the menu
         del st.query_params["study"]
     elif wanted and there is None:
-        address.notice(f"The address names the study {quoted(wanted)}, which this page does not have; showing {first.title!r}.")
+        elsewhere = named(wanted)
+        unread = elsewhere is not None and elsewhere.definition is None
+        why = "whose definition cannot be read, see Runs" if unread else "which this page does not have"
+        address.notice(f"The address names the study {quoted(wanted)}, {why}; showing {first.title!r}.")
     st.session_state[key] = (there or first).id
     st.selectbox(
         "Study",

@@ -156,3 +156,24 @@ def test_a_chart_that_is_replaced_does_not_close_the_open_run(monkeypatch):
     state[charts_part.LEFT] = nothing
     drawn["on_select"]()
     assert told == ["926875ea9cda", "926875ea9cda", "run"]  # taken back by hand: closed
+
+
+def test_lost_files_of_a_run_are_not_taken_for_an_untrained_or_unfinished_one(stores, open_page):
+    """A trained run whose epochs were lost was called untrained, and its lost embedding was to appear when it ends."""
+    study = fixtures.study("randbit-quick")
+    fixtures.fill(stores.runs, study, folders=True)
+    run = next(run for run in study.expand() if run.objective == "nt_xent" and run.bits)
+    for name in ("metrics.jsonl", "embedding.npz"):
+        (stores.runs / study.name / run.run_id / name).write_bytes(b"broken")
+    said = texts(open_page(SUPPRESSION, study="runs/randbit-quick", run=run.run_id))
+    assert "This run has no epochs: their file is missing or cannot be read." in said
+    assert "Its embedding.npz is missing or cannot be read; delete the run" in said
+
+
+def test_failed_runs_of_a_stopped_study_are_told(stores, open_page):
+    """Only a finished study said that runs had failed; a stopped one had no curve, and no reason."""
+    study = fixtures.study("randbit-quick")
+    ids = [run.run_id for run in study.expand()]
+    broken = {run_id: {"status": "failed", "error": "RuntimeError: no memory", "linear_accuracy": None} for run_id in ids}
+    fixtures.fill(stores.runs, study, runs=3, folders=True, results=broken)
+    assert "3 of 6 runs failed" in texts(open_page(SUPPRESSION, study="runs/randbit-quick"))

@@ -7,7 +7,7 @@ import pytest
 
 from core.studies import Store
 from tests import fixtures
-from tests.pages.visit import RUNS, charts, texts
+from tests.pages.visit import RUNS, SUPPRESSION, charts, texts
 
 STUDY, SHIPPED = "runs/randbit-quick", "results/randbit-mnist-5k"
 
@@ -137,6 +137,21 @@ def test_a_run_in_progress_is_kept_and_said_to_be(stores, open_page):
     app.run()
     app.button(key="runs_delete").click().run()
     assert "1 run deleted." in texts(app) and "1 of 2 selected runs are in progress" in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("zork = 3\n", "zork: unknown field (value 3); remove it or check its spelling"), ("[[[\n", "not valid TOML")],
+)
+def test_a_definition_that_cannot_be_used_is_told_with_its_mistake(ids, filled, open_page, text, said):
+    """The study lost its title, its plots and the button to go on, without a word."""
+    path = filled.runs / "randbit-quick" / "study.toml"
+    path.write_text(text + path.read_text())
+    app = open_page(RUNS, study=STUDY)
+    assert any("definition cannot be used" in box.value and said in box.value for box in app.warning)
+    assert len(table(app)) == 6
+    (notice,) = [box.value for box in open_page(SUPPRESSION, study=STUDY).info if "The address names the study" in box.value]
+    assert "'runs/randbit-quick', whose definition cannot be read, see Runs; showing" in notice
 
 
 def test_shipped_results_cannot_be_deleted(filled, open_page):

@@ -91,7 +91,9 @@ def _curves(entry: Entry, run: pd.Series, cell: pd.DataFrame, color: str) -> Non
         for other in cell.to_dict("records")
     ]
     if all(curve.history.empty for curve in shown):
-        st.info("This run has no epochs: an untrained encoder is measured as it starts.", icon=":material/timeline:")
+        untrained = run["objective"] == "untrained"
+        reason = "an untrained encoder is measured as it starts" if untrained else "their file is missing or cannot be read"
+        st.info(f"This run has no epochs: {reason}.", icon=":material/timeline:")
         return
     others = len([curve for curve in shown if curve.faint and len(curve.history)])
     subtitle = f"seed {run['seed']}" + (f", thin: {others} other seed{'s' if others > 1 else ''}" if others else "")
@@ -111,8 +113,12 @@ def _curves(entry: Entry, run: pd.Series, cell: pd.DataFrame, color: str) -> Non
 def _embedding(entry: Entry, run: pd.Series) -> None:
     arrays = entry.store.embedding(entry.name, run["run_id"])
     if arrays is None:
-        shipped = entry.origin == "results"
-        reason = "Shipped results keep those of the first seed only." if shipped else "It appears when the run ends."
+        if entry.origin == "results":
+            reason = "Shipped results keep those of the first seed only."
+        elif run["status"] == "finished":
+            reason = "Its embedding.npz is missing or cannot be read; delete the run and run the study again to have it back."
+        else:
+            reason = "It appears when the run ends."
         st.info(f"No embedding is stored for this run. {reason}", icon=":material/scatter_plot:")
         return
     options = ["class", "predicted", *(f"bit {place + 1}" for place in range(int(run["bits"]))), BETWEEN]
