@@ -116,7 +116,7 @@ def trashed(store: "Store", study: str) -> list[Trashed]:
         study: Its name.
 
     Returns:
-        One entry per `delete`; none for a study that was deleted as a whole, or where the trash cannot be read.
+        One entry per `delete`; none for a study that was deleted as a whole, nor for what is empty or cannot be read.
     """
     found = []
     for path in (store.root / TRASH).glob("*/manifest.json"):
@@ -125,7 +125,7 @@ def trashed(store: "Store", study: str) -> list[Trashed]:
             when = calendar.timegm(time.strptime(path.parent.name[:15], "%Y%m%dT%H%M%S"))
             runs = {row["run_id"] for row in manifest["rows"]}
             runs |= {folder.name for folder in path.parent.iterdir() if folder.is_dir()}
-            found.append(Trashed(path.parent.name, len(runs), when))
+            found += [Trashed(path.parent.name, len(runs), when)] if runs else []  # a run in progress was left alone
     return sorted(found, key=lambda entry: entry.when, reverse=True)
 
 

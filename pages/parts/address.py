@@ -9,6 +9,7 @@ from pages.parts.text import literal, quoted
 
 NOTICES = "address_notices"
 CHECKED = "address_checked"
+MOST_NAMED = 8  # choices that a notice names
 
 
 def recall(name: str) -> str | None:
@@ -76,7 +77,9 @@ def check(name: str, allowed: list[str], fallback: str) -> None:
     value = st.query_params.get(name)
     st.session_state.setdefault(CHECKED, set()).add(name)
     if value is not None and value not in allowed:
-        notice(f"The address asks for {quoted(value)}, which does not exist here; showing {fallback!r} instead.")
+        choice = ", ".join(map(repr, allowed[:MOST_NAMED])) + (", ..." if len(allowed) > MOST_NAMED else "")
+        said = f"The address asks for {quoted(value)}, which does not exist here; showing {fallback!r} instead."
+        notice(f"{said} {name} can be {choice}.")
 
 
 def was_checked(name: str) -> bool:

@@ -72,6 +72,7 @@ def test_unknown_values_in_the_address_are_named_and_ignored(filled, open_page):
     assert "The address names the study 'results/gone'" in said
     assert "The address names the run '123456789abc', which this study does not have." in said
     assert "The address asks for 'nonsense', which does not exist here; showing 'linear probe' instead." in said
+    assert "sup_metric can be 'linear probe', 'kNN', 'online probe'." in said
     assert len(charts(app)) == 2
 
 

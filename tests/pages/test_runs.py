@@ -192,6 +192,17 @@ def test_why_a_run_failed_is_shown_with_its_log(stores, open_page):
     assert app.code[0].value.startswith("Traceback")
 
 
+def test_runs_without_epochs_draw_no_empty_chart(stores, open_page):
+    """A run that failed before its first epoch was drawn as axes with nothing in them."""
+    study = fixtures.study("randbit-quick")
+    run_id = study.expand()[0].run_id
+    broken = {run_id: {"status": "failed", "error": "RuntimeError: no memory", "linear_accuracy": None}}
+    fixtures.fill(stores.runs, study, folders=True, results=broken)
+    (stores.runs / study.name / run_id / "metrics.jsonl").unlink()
+    app = open_page(RUNS, study=STUDY, compare=run_id)
+    assert not charts(app) and "None of the selected runs has values per epoch" in texts(app)
+
+
 def test_ten_thousand_runs_warm(stores, open_page):
     """Budget 1 s on two idle cores; five times that here, because test machines are shared."""
     seeds = tuple(range(200))

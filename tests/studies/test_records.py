@@ -174,7 +174,9 @@ def test_the_trash_lists_what_can_be_brought_back(tmp_path):
     old = store.delete("s", [first])
     (tmp_path / TRASH / old).rename(tmp_path / TRASH / "20200102T030405-01234567")
     new = store.delete("s", [second, third])
-    for name, content in (("20260101T000000-01234567", '{"study": "s"}'), ("20260101T000000-x", "{")):
+    nothing = '{"study": "s", "whole": false, "rows": []}'
+    odd = {"20260101T000000-01234567": '{"study": "s"}', "20260101T000000-x": "{", "20260101T000000-00000000": nothing}
+    for name, content in odd.items():
         (tmp_path / TRASH / name).mkdir()
         (tmp_path / TRASH / name / "manifest.json").write_text(content)
     assert store.trashed("s") == [(new, 2, store.trashed("s")[0].when), ("20200102T030405-01234567", 1, 1577934245)]

@@ -66,6 +66,9 @@ def _curves(entry: Entry, shown: pd.DataFrame, names: dict[str, str]) -> None:
     ]
     classes = shown["classes"].max()
     without = [curve.name for curve in drawn if curve.history.empty or metric not in curve.history]
+    if len(without) == len(drawn):
+        st.info("None of the selected runs has values per epoch of this kind.", icon=":material/timeline:")
+        return
     show(
         curves(
             drawn,
