@@ -100,13 +100,22 @@ class Row(Result):
 
 
 class Epoch(Record):
-    """A line of metrics.jsonl that tells of an epoch; all that is measured in it is a number."""
-
-    __pydantic_extra__: dict[str, float | None]
+    """A line of metrics.jsonl that tells of an epoch; what is drawn of it is a number."""
 
     kind: str = "epoch"
     epoch: Count = 0
     attempt: Count = 1
+    loss: float | None = None
+    loss_floor: float | None = None
+    loss_alignment: float | None = None
+    loss_distribution: float | None = None
+    probe_loss: float | None = None
+    alignment: float | None = None
+    uniformity: float | None = None
+    online_accuracy: float | None = None
+    samples_per_second: float | None = None
+    seconds: float | None = None
+    lr: float | None = None
 
 
 class Curve(Record):

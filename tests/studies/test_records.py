@@ -163,7 +163,7 @@ def test_what_a_supervisor_writes_conforms():
     run = {"run_id": "0123456789ab", "epoch": 1, "epochs": 9, "share": 0.1, "samples_per_second": None, "began": 1.7e9}
     pulse = {**identity(), "status": "running", "started": 1.7e9, "running": [run], "new": 1, "seconds_left": None}
     assert conforms(pulse, Pulse)
-    assert conforms({"epoch": 1, "loss": float("nan"), "loss_floor": None, "kind": "epoch", "attempt": 2}, Epoch)
+    assert conforms({"epoch": 1, "loss": float("nan"), "loss_floor": None, "attempt": 2, "worker": "tcp://x:1"}, Epoch)
     assert not conforms([1], Epoch)
 
 
