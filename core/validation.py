@@ -6,7 +6,12 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError, ValidationInfo
 
-LONGEST_SHOWN = 200  # characters of a wrong value that an error repeats
+LONGEST_SHOWN = 200  # characters of a wrong value that a message repeats
+
+
+def shortened(text: str) -> str:
+    """A wrong value, or a path, as a message repeats it: not endless."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -81,7 +86,6 @@ def explain(error: ValidationError, source: str = "") -> str:
         elif isinstance(seen, dict):  # a rule about several fields; its text names the values itself
             line = message if field == "settings" else f"{field}: {message}"
         else:
-            shown = repr(seen)
-            line = f"{field}: {message}, got {shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + '...'}"
+            line = f"{field}: {message}, got {shortened(repr(seen))}"
         lines.append(f"{source}: {line}" if source else line)
     return "\n".join(lines)

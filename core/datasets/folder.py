@@ -16,7 +16,7 @@ from PIL import UnidentifiedImageError
 from core.datasets import cache, pictures, select
 from core.datasets.dataset import DataError
 from core.datasets.parallel import Progress, attempt, attempt_all
-from core.validation import LONGEST_SHOWN
+from core.validation import shortened
 
 TEST_SHARE = 0.2  # of every class, where the folder has no test images
 TEST_NAMES = ("test", "val", "validation")  # the first one that holds images counts
@@ -90,12 +90,7 @@ def list_folder(root: Path) -> Listing:
         return _listed(root)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise DataError(f"data_root: {_short(error.filename or root)} cannot be read ({reason}).") from error
-
-
-def _short(path: str | Path) -> str:
-    """A path as an error repeats it."""
-    return shown if len(shown := str(path)) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}..."
+        raise DataError(f"data_root: {shortened(str(error.filename or root))} cannot be read ({reason}).") from error
 
 
 def _listed(root: Path) -> Listing:

@@ -2,7 +2,8 @@
 
 import re
 
-LONGEST = 200  # characters of a wrong value that a message repeats
+from core.validation import shortened
+
 # Markdown's signs, and Streamlit's; a bare address would become a link, a picture would be fetched from wherever it lies.
 SIGNS = re.compile(r"[\\`*\[\]<$#|~]|^>|(?<!\w)_|_(?!\w)|:(?=[\w/])|(?<=www)\.", re.MULTILINE)
 
@@ -15,4 +16,4 @@ def literal(text: str) -> str:
 
 def quoted(value: str) -> str:
     """A wrong value as a message repeats it: in quotes, and not endless."""
-    return repr(value if len(value) <= LONGEST else f"{value[:LONGEST]}…")
+    return repr(shortened(value))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pages.parts.text import LONGEST, literal, quoted
+from core.validation import LONGEST_SHOWN
+from pages.parts.text import literal, quoted
 from tests.pages.visit import texts
 
 PICTURE = "![x](http://192.0.2.1/x.png)"
@@ -29,7 +30,7 @@ def test_a_picture_in_an_address_is_not_fetched(page, filled, open_page):
 def test_a_value_without_end_is_not_repeated_in_full(filled, open_page):
     """A long value filled the screen, once for each mistake in the address."""
     app = open_page("pages/experiments/feature_suppression.py", study="x" * 5000, run="y" * 5000, sup_spread="z" * 5000)
-    assert len(app.info) >= 3 and all(len(box.value) < LONGEST + 200 for box in app.info)
+    assert len(app.info) >= 3 and all(len(box.value) < LONGEST_SHOWN + 200 for box in app.info)
 
 
 @pytest.mark.parametrize(
@@ -50,4 +51,4 @@ def test_literal(text, shown):
 
 def test_quoted():
     assert quoted("a'b") == '"a\'b"'
-    assert quoted("x" * 5000) == f"'{'x' * LONGEST}…'"
+    assert quoted("x" * 5000) == "'" + "x" * LONGEST_SHOWN + "...'"
