@@ -1,8 +1,9 @@
 """The studies that pages show: where they lie, and how to choose one so that the address says which."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -12,7 +13,7 @@ from core.studies import Store
 from core.studies.catalogue import Entry, catalogue, find, timed
 from core.studies.study import StudySpec, estimate
 from pages.parts import address
-from pages.parts.text import quoted
+from pages.parts.text import literal, quoted
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFINITIONS = ROOT / "data" / "studies"
@@ -103,6 +104,17 @@ def choose(found: Sequence[Entry], key: str, favourite: str = "", **options) -> 
 def table(entry: Entry) -> pd.DataFrame:
     """All runs of a study that have begun. Treat it as read-only: the store shares it between sessions."""
     return entry.store.table(entry.name)
+
+
+def say_unfinished(run: Mapping[str, Any]) -> None:
+    """Say that a run did not finish, and why where that is known; nothing for a finished one.
+
+    Args:
+        run: A row of `table`.
+    """
+    if run["status"] != "finished":
+        reason = literal(run["error"]) if pd.notna(run["error"]) else ""
+        st.warning(f"This run is {run['status']}. {reason}".rstrip(), icon=":material/error:")
 
 
 def planned(entry: Entry) -> int:

@@ -116,6 +116,8 @@ def test_diverged_and_failed_runs_are_counted_and_explained(stores, open_page):
     assert "2 diverged · 1 failed" in titles(app)[0]
     assert "This run is failed. RuntimeError: out of memory" in texts(app)
     assert "3 runs did not finish and are not in any mean" in texts(app)
+    app = open_page(SUPPRESSION, run=ids[1])  # one of another kind, without a reason
+    assert [box.value for box in app.warning if "This run is" in box.value] == ["This run is diverged."]
 
 
 def test_choices_survive_a_page_switch(run_id, open_page):

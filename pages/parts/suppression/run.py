@@ -14,7 +14,7 @@ from core.figures.series import name_series
 from core.figures.theme import OKABE_ITO
 from core.glossary import help_text
 from core.studies.catalogue import Entry
-from pages.parts import address
+from pages.parts import address, studies
 from pages.parts.chart import current_theme, show
 from pages.parts.kept import kept, version
 from pages.parts.save import of_runs
@@ -148,8 +148,7 @@ def _embedding_title(color_by: str) -> str:
 def _numbers(run: pd.Series, cell: pd.DataFrame) -> None:
     """The run's measurements beside the mean over its seeds."""
     finished = cell[cell["status"] == "finished"]
-    if run["status"] != "finished":
-        st.warning(f"This run is {run['status']}. {literal(run['error'] or '')}".rstrip(), icon=":material/error:")
+    studies.say_unfinished(run)
     shown = [metric for metric in MEASURED if pd.notna(run[metric])]
     if not shown:
         return

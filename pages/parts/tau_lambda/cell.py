@@ -15,12 +15,12 @@ from core.figures.theme import OKABE_ITO, Theme
 from core.geometry.samples import cosine_densities
 from core.glossary import help_text
 from core.studies.cells import cell_at, fold_cells, neighbours
+from pages.parts import studies
 from pages.parts.chart import current_theme, show
 from pages.parts.kept import kept
 from pages.parts.save import Save, of_runs
 from pages.parts.tau_lambda.chart import close_cell
 from pages.parts.tau_lambda.data import RIDGE_METRIC, Map
-from pages.parts.text import literal
 
 # Colours of the run in focus and its neighbours, the same in every picture of the panel.
 COLORS = {
@@ -232,8 +232,7 @@ def _numbers(shown: Map, cell: tuple[float, float], runs: dict[str, dict]) -> No
         icon=":material/table_rows:",
         query_params={"study": entry.id, "run": run["run_id"]},
     )
-    if run["status"] != "finished":
-        st.warning(f"This run is {run['status']}. {literal(run['error'] or '')}".rstrip(), icon=":material/error:")
+    studies.say_unfinished(run)
 
 
 def _mean(runs: list[dict], metric: str) -> str:
