@@ -178,7 +178,7 @@ class Supervisor:
         rows = self.store.ended_rows(self.study.name)
         failed = [row for row in rows if row["result"].get("status") == "failed"]
         if self.waiting or self.futures:
-            self.beat("stopped", f"Stopped with {len(self.waiting) + len(self.futures)} of {self.total} runs left to do.")
+            self.beat("stopped", "Running it again goes on from there.")
         elif failed and len(failed) == len(rows):
             error = failed[0]["result"].get("error")
             said = "The only run failed" if len(rows) == 1 else f"All {len(rows)} runs failed; the first"

@@ -52,7 +52,8 @@ def _compare(runs: pd.DataFrame, field: str, sign: str, value: str) -> pd.Series
     field = SHORT.get(field.lower(), field)
     if field not in runs:
         close = get_close_matches(field, list(runs.columns), n=1)
-        raise StudyError(f"filter: there is no column {field!r}" + (f"; did you mean {close[0]}?" if close else ""))
+        hint = f"did you mean {close[0]}?" if close else "columns are those of the table, such as bits, tau or linear"
+        raise StudyError(f"filter: there is no column {field!r}; {hint}")
     column, compare = runs[field], SIGNS[sign]
     wanted = _number(value)
     if wanted is not None and (pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)):

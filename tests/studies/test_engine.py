@@ -168,7 +168,8 @@ def test_stop_and_resume(bench):
     study = bench.study(bits=range(8), seeds=[0], epochs=4, pause=0.2)
     state = bench.run(study, on_event=stop_at(bench, "end"))
     assert state.status == "stopped"
-    assert state.message == f"Stopped with {state.queued} of 8 runs left to do."
+    assert state.message == "Running it again goes on from there."
+    assert state.finished + state.queued == 8
     assert 1 <= state.finished < 8 and bench.executed("stopped") and bench.no_litter()
     begun = bench.store.table("s")
     assert set(begun.status) <= {"finished", "stopped"}

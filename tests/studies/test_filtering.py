@@ -48,7 +48,7 @@ def test_words_must_all_hold(text, expected):
     ("text", "message"),
     [
         ("bitz=3", "filter: there is no column 'bitz'; did you mean bits?"),
-        ("qqq>1", "filter: there is no column 'qqq'"),
+        ("qqq>1", "filter: there is no column 'qqq'; columns are those of the table, such as bits, tau or linear"),
         ("label>3", "filter: label can be compared with > only if it is a number, got '3'"),
         ("bits >", "filter: 'bits>' is half a condition; write it as in bits>=10"),
         ("finished bits>=", "filter: 'bits>=' is half a condition; write it as in bits>=10"),

@@ -88,7 +88,7 @@ def test_the_supervisor_outlives_the_page_and_stops_on_request(tmp_path, root):
     finally:
         launch.kill("tiny", store.root)
     state = store.state("tiny")
-    assert (state.status, state.message) == ("stopped", "Stopped with 2 of 2 runs left to do.")
+    assert (state.status, state.message) == ("stopped", "Running it again goes on from there.")
     assert set(store.table("tiny").status) == {"stopped"}
 
 
