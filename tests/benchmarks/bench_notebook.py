@@ -22,7 +22,7 @@ BITS, STEPS, EPOCH, CELL, TURNS, WORKERS = (0, 5), 40, 60, 600, 2, 2
 
 def keras(python: str, bits: int) -> float:
     """Seconds of a cell in Keras."""
-    command = [python, str(ROOT / "tests" / "benchmarks" / "notebook_cell.py"), str(bits), str(STEPS)]
+    command = [python, str(ROOT / "tests" / "benchmarks" / "notebook_cell.py"), str(bits), "--steps", str(STEPS)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"})
     return float(done.stdout.split()[-1]) * CELL
 

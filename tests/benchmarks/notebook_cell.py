@@ -1,37 +1,56 @@
-"""One cell of the authors' RandBits notebook in Keras, for timing: run by `bench_notebook` with a Python that has TensorFlow.
+"""One cell of the authors' RandBits notebook in Keras; needs a Python that has TensorFlow.
 
-    python tests/benchmarks/notebook_cell.py BITS STEPS
+    python tests/benchmarks/notebook_cell.py BITS --steps 40            prints seconds a step; run by `bench_notebook`
+    python tests/benchmarks/notebook_cell.py BITS --mnist FOLDER        prints the online probe's test accuracy after 600 steps
 
-Prints seconds a step. Random pixels: only the time counts. The recipe is that of google-research/simclr,
-colabs/intriguing_properties/randbits_mnist.ipynb, written anew.
+FOLDER holds MNIST's four files, unpacked; without it, pixels are random and only the time counts. The recipe is that of
+google-research/simclr, colabs/intriguing_properties/randbits_mnist.ipynb, written anew.
 """
 
-import sys
+import argparse
 import time
+from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
 from tensorflow.keras import layers
 
-BITS, STEPS = int(sys.argv[1]), int(sys.argv[2])
-BATCH, TAU, L2, WARM = 1000, 0.1, tf.keras.regularizers.l2(1e-4), 3
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("bits", type=int)
+parser.add_argument("--tau", type=float, default=0.1)
+parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--steps", type=int, default=600)
+parser.add_argument("--mnist", type=Path)
+asked = parser.parse_args()
+BITS, TAU, BATCH, L2, WARM = asked.bits, asked.tau, 1000, tf.keras.regularizers.l2(1e-4), 3
+tf.random.set_seed(asked.seed)
 
 
 def crop(image):
     """A crop of half the area or more, stretched back to 28 x 28 px."""
-    box = tf.zeros([1, 1, 4])
+    box = tf.constant([[[0.0, 0.0, 1.0, 1.0]]])
     begin, size, _ = tf.image.sample_distorted_bounding_box(
         tf.shape(image), box, 0.1, aspect_ratio_range=(3 / 4, 4 / 3), area_range=(0.5, 1.0), use_image_if_no_bounding_boxes=True
     )
     return tf.ensure_shape(tf.image.resize(tf.slice(image, begin, size), (28, 28)), (28, 28, 1))
 
 
-def views(image, label):
-    """Two crops with the same bits, a hash of the image's JPEG."""
+def planes(image):
+    """The bits of an image, a hash of its JPEG, as channels."""
     code = tf.cast(tf.strings.to_hash_bucket_fast(tf.io.encode_jpeg(image), 2**BITS), tf.int32)
     bits = tf.cast(tf.bitwise.bitwise_and(tf.bitwise.right_shift(code, tf.range(BITS)), 1), tf.float32)
-    image, planes = tf.cast(image, tf.float32) / 255, tf.broadcast_to(bits, (28, 28, BITS))
-    return tf.concat([crop(image), planes], -1), tf.concat([crop(image), planes], -1), label
+    return tf.broadcast_to(bits, (28, 28, BITS))
+
+
+def views(image, label):
+    """Two crops with the same bits."""
+    pixels, code = tf.cast(image, tf.float32) / 255, planes(image)
+    return tf.concat([crop(pixels), code], -1), tf.concat([crop(pixels), code], -1), label
+
+
+def plain(image, label):
+    """The whole image with its bits."""
+    return tf.concat([tf.cast(image, tf.float32) / 255, planes(image)], -1), label
 
 
 def block(layer) -> list:
@@ -65,13 +84,27 @@ def step(a, b, labels):
     return loss
 
 
-pixels = np.random.default_rng(0).integers(0, 255, (60_000, 28, 28, 1), np.uint8)
-data = tf.data.Dataset.from_tensor_slices((pixels, np.arange(60_000) % 10)).map(views, num_parallel_calls=tf.data.AUTOTUNE)
-batches = iter(data.repeat().batch(BATCH, drop_remainder=True).prefetch(tf.data.AUTOTUNE))
-for _ in range(WARM):
+def digits(name: str) -> tuple:
+    """Images and labels of MNIST, "train" or "t10k"."""
+    files = (asked.mnist / f"{name}-images-idx3-ubyte", asked.mnist / f"{name}-labels-idx1-ubyte")
+    pixels, labels = (np.frombuffer(file.read_bytes(), np.uint8) for file in files)
+    return pixels[16:].reshape(-1, 28, 28, 1), labels[8:].astype(np.int64)
+
+
+made_up = np.random.default_rng(0).integers(0, 255, (60_000, 28, 28, 1), np.uint8), np.arange(60_000) % 10
+data = tf.data.Dataset.from_tensor_slices(digits("train") if asked.mnist else made_up)
+batches = iter(
+    data.map(views, num_parallel_calls=tf.data.AUTOTUNE).repeat().batch(BATCH, drop_remainder=True).prefetch(tf.data.AUTOTUNE)
+)
+warm = 0 if asked.mnist else WARM
+for _ in range(warm):
     float(step(*next(batches)))
 began = time.perf_counter()
-for _ in range(STEPS):
+for _ in range(asked.steps):
     last = step(*next(batches))
 float(last)
-print((time.perf_counter() - began) / STEPS)
+if asked.mnist:
+    tests = tf.data.Dataset.from_tensor_slices(digits("t10k")).map(plain).batch(BATCH)
+    print(np.mean(np.concatenate([probe(encoder(rows, training=False)).numpy().argmax(1) == labels for rows, labels in tests])))
+else:
+    print((time.perf_counter() - began) / asked.steps)
