@@ -26,11 +26,16 @@ BITS, TAU, BATCH, L2, WARM = asked.bits, asked.tau, 1000, tf.keras.regularizers.
 tf.random.set_seed(asked.seed)
 
 
-def crop(image):
-    """A crop of half the area or more, stretched back to 28 x 28 px."""
+def crop(image, view):
+    """A crop of half the area or more, stretched back to 28 x 28 px. Without a seed of its own both views get the same crop."""
     box = tf.constant([[[0.0, 0.0, 1.0, 1.0]]])
     begin, size, _ = tf.image.sample_distorted_bounding_box(
-        tf.shape(image), box, 0.1, aspect_ratio_range=(3 / 4, 4 / 3), area_range=(0.5, 1.0), use_image_if_no_bounding_boxes=True
+        tf.shape(image),
+        box,
+        seed=1 + 2 * asked.seed + view,
+        min_object_covered=0.1,
+        aspect_ratio_range=(3 / 4, 4 / 3),
+        area_range=(0.5, 1.0),
     )
     return tf.ensure_shape(tf.image.resize(tf.slice(image, begin, size), (28, 28)), (28, 28, 1))
 
@@ -45,7 +50,7 @@ def planes(image):
 def views(image, label):
     """Two crops with the same bits."""
     pixels, code = tf.cast(image, tf.float32) / 255, planes(image)
-    return tf.concat([crop(pixels), code], -1), tf.concat([crop(pixels), code], -1), label
+    return tf.concat([crop(pixels, 0), code], -1), tf.concat([crop(pixels, 1), code], -1), label
 
 
 def plain(image, label):
