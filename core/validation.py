@@ -45,7 +45,7 @@ def reject_conversion(model: type[BaseModel], value: Any, info: ValidationInfo) 
     kinds = _kinds(model, info.field_name)
     if kinds & {int, float} and isinstance(value, bool | str):
         raise ValueError("must be a number" if float in kinds else "must be a whole number")
-    if kinds == {bool} and not isinstance(value, bool):
+    if kinds == {bool} and not isinstance(value, bool | None):  # whether a field may be None, its own check knows
         raise ValueError("must be true or false")
     return value
 

@@ -52,6 +52,11 @@ def test_mistakes_are_named(change, text):
     assert text in explain(error.value)
 
 
+def test_a_written_spec_is_read_again_with_all_that_is_left_open():
+    made = spec()
+    assert made.max_pool is None and InspectionSpec.model_validate_json(made.model_dump_json()) == made
+
+
 def test_choices_are_those_that_were_made():
     assert spec(stem="cifar", max_pool=False).choices == {"stem": "cifar", "max_pool": False}
     assert spec().choices == {}
