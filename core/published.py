@@ -67,7 +67,7 @@ class Source(BaseModel):
     url: str = ""
     grade: Literal["A", "B", "C"]
     note: str = ""
-    differs: str = ""  # what is not the same in our runs, although every RunSpec field is
+    differs: str = ""  # what a reader must know who compares: what is not the same in our runs, or a value that stands apart
     table: tuple[Table, ...]
 
 

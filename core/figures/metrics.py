@@ -64,7 +64,7 @@ FIELD_NAMES = {
     "batch_size": "batch size",
     "lr": "learning rate",
     "lr_scaling": "rate scaling",
-    "online_probe": "online probe's start",
+    "online_probe": "online probe's recipe",
     "warmup_epochs": "warm-up epochs",
     "weight_decay": "weight decay",
     "data_root": "data folder",

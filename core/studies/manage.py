@@ -118,15 +118,21 @@ def trashed(store: "Store", study: str) -> list[Trashed]:
     Returns:
         One entry per `delete`; none for a study that was deleted as a whole, nor for what is empty or cannot be read.
     """
-    found = []
-    for path in (store.root / TRASH).glob("*/manifest.json"):
-        manifest = read_json(path, Deleted)
-        if manifest and manifest["study"] == study and not manifest["whole"] and TOKEN.fullmatch(path.parent.name):
-            when = calendar.timegm(time.strptime(path.parent.name[:15], "%Y%m%dT%H%M%S"))
-            runs = {row["run_id"] for row in manifest["rows"]}
-            runs |= {folder.name for folder in path.parent.iterdir() if folder.is_dir()}
-            found += [Trashed(path.parent.name, len(runs), when)] if runs else []  # a run in progress was left alone
-    return sorted(found, key=lambda entry: entry.when, reverse=True)
+    found = [_trashed(path.parent, study) for path in (store.root / TRASH).glob("*/manifest.json")]
+    return sorted(filter(None, found), key=lambda entry: entry.when, reverse=True)
+
+
+def _trashed(folder: Path, study: str) -> Trashed | None:
+    """What one folder of the trash holds of a study; None if nothing, or if somebody else brings it back at this moment."""
+    manifest = read_json(folder / "manifest.json", Deleted)
+    if manifest is None or manifest["study"] != study or manifest["whole"] or not TOKEN.fullmatch(folder.name):
+        return None
+    try:
+        when = calendar.timegm(time.strptime(folder.name[:15], "%Y%m%dT%H%M%S"))
+        runs = {row["run_id"] for row in manifest["rows"]} | {inner.name for inner in folder.iterdir() if inner.is_dir()}
+    except (OSError, ValueError):  # taken away meanwhile; digits that are no date
+        return None
+    return Trashed(folder.name, len(runs), when) if runs else None  # a run in progress was left alone, so there may be none
 
 
 def move_to_trash(store: "Store", study: str, run_ids: set[str], token: str) -> int:

@@ -2,11 +2,14 @@
 
 import gzip
 import json
+import shutil
 
 import numpy as np
 import pytest
 
+from core.studies import manage
 from core.studies.catalogue import catalogue, timed
+from core.studies.files import read_json
 from core.studies.lock import holder
 from core.studies.manage import TRASH
 from core.studies.names import StudyError
@@ -176,8 +179,23 @@ def test_the_trash_lists_what_can_be_brought_back(tmp_path):
     new = store.delete("s", [second, third])
     nothing = '{"study": "s", "whole": false, "rows": []}'
     odd = {"20260101T000000-01234567": '{"study": "s"}', "20260101T000000-x": "{", "20260101T000000-00000000": nothing}
+    odd["20269999T000000-01234567"] = nothing  # no date
     for name, content in odd.items():
         (tmp_path / TRASH / name).mkdir()
         (tmp_path / TRASH / name / "manifest.json").write_text(content)
     assert store.trashed("s") == [(new, 2, store.trashed("s")[0].when), ("20200102T030405-01234567", 1, 1577934245)]
     assert store.trashed("other") == []
+
+
+def test_what_is_brought_back_while_the_trash_is_listed_is_left_out(tmp_path, monkeypatch):
+    """As by Undo in another tab."""
+    store, study = fill(tmp_path)
+    token = store.delete("s", [study.expand()[0].run_id])
+
+    def read_and_lose(path, like):
+        content = read_json(path, like)
+        shutil.rmtree(tmp_path / TRASH / token)
+        return content
+
+    monkeypatch.setattr(manage, "read_json", read_and_lose)
+    assert store.trashed("s") == []
